@@ -1,0 +1,128 @@
+"""``nocturn doctor``: what protects this machine from a guest, and what does not."""
+
+from __future__ import annotations
+
+import os
+import platform
+import stat
+from importlib.metadata import PackageNotFoundError, version
+from json import dumps
+from typing import TYPE_CHECKING, Any, Final
+
+from nocturn.cli import codes
+from nocturn.cli.options import Folder, Json, open_workspace
+from nocturn.errors import IsolationError, NocturnError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["doctor"]
+
+_MEANING: Final = {
+    "no_new_privs": "no program that it could start would gain rights",
+    "session": "it has no terminal, and is not in the host's process group",
+    "directory": "it stands in a folder that is gone: nothing is there, nothing can be made",
+    "environment": "it has no environment",
+    "files": "it writes no core dump and no byte into a file",
+    "stack": "a deep recursion is an error, not a crash",
+    "privileges": "it is not root and has no capability",
+    "landlock": "it can open no file, no network connection and signal nobody",
+    "undumpable": "nobody can trace it or read its memory",
+    "parent": "it dies with its host",
+    "descriptors": "it holds one socket and nothing else of the host's",
+    "processes": "it can start no process and open no descriptor",
+    "memory": "its address space is bounded",
+    "cpu": "its CPU time is bounded by the kernel as well",
+    "seccomp": "a system call that it does not need ends it",
+}
+_VERDICTS: Final = {
+    "full": "full: code that you do not trust may run here",
+    "no-landlock": "no-landlock: seccomp, the main wall, holds; the second one is missing",
+    "rlimits-only": "rlimits-only: a guest that breaks the engine is loose in a bare process",
+    "none": "none: run only code that you would run without nocturn",
+}
+_PACKAGES: Final = ("nocturn", "quickjs-ng", "pydantic", "python-frontmatter", "platformdirs")
+
+
+def doctor(workspace: Folder = None, json: Json = False) -> int:
+    """Say what protects this machine from a guest, and what does not."""
+    from nocturn.cli.layout import say, table
+
+    found = examine(workspace)
+    level = found["isolation"]["level"]
+    if json:
+        say(dumps(found))
+    else:
+        steps = found["isolation"]["steps"]
+        say("Protection of the host from a guest")
+        say(table((f"  {name}", state, _MEANING.get(name, "")) for name, state in steps.items()))
+        say("\nVersions")
+        say(table((f"  {name}", each) for name, each in found["versions"].items()))
+        say("\nPlaces")
+        say(
+            table(
+                (f"  {name}", each["mode"] or "not there yet", each["path"])
+                for name, each in found["places"].items()
+            )
+        )
+        say(f"\n{found['verdict']}")
+    return 0 if level == "full" else codes.TOO_LITTLE_ISOLATION
+
+
+def examine(workspace: str | None) -> dict[str, Any]:
+    """Returns what there is to know; ``verdict`` is one line of it, for people."""
+    ws = open_workspace(workspace)
+    reason = ""
+    with ws:
+        try:
+            level, steps = ws.isolation()
+        except IsolationError as error:
+            level, steps, reason = "none", {}, error.message
+        except NocturnError as error:
+            level, steps, reason = "none", {}, error.message
+    verdict = _VERDICTS[level]
+    if reason:
+        verdict = f"none: {reason}"
+    elif level != "full":
+        verdict += '; runs are refused unless --isolation best-effort (isolation="best-effort")'
+    return {
+        "verdict": verdict,
+        "isolation": {"level": level, "steps": steps},
+        "versions": _versions(),
+        "places": _places(ws.path),
+    }
+
+
+def _versions() -> dict[str, str]:
+    told = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            told[name] = version(name)
+        except PackageNotFoundError:
+            told[name] = "not installed"
+    told["system"] = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return told
+
+
+def _places(workspace: Path) -> Mapping[str, dict[str, str | None]]:
+    from nocturn.store.keys import data_folder
+
+    data = data_folder()
+    places = {
+        "data folder": data,
+        "key": data / "keys" / "local.key",
+        "workspace": workspace,
+        "memory": workspace / "memory",
+        "grants": workspace / "grants.json",
+        "policy": workspace / "policy.toml",
+        "journal": workspace / ".nocturn" / "journal.jsonl",
+    }
+    return {name: {"path": str(path), "mode": _mode(path)} for name, path in places.items()}
+
+
+def _mode(path: Path) -> str | None:
+    try:
+        return f"{stat.S_IMODE(os.lstat(path).st_mode):04o}"
+    except OSError:
+        return None

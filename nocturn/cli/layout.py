@@ -1,0 +1,88 @@
+"""How things look on a terminal. Whatever a guest or a note had a hand in goes through `visible`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from nocturn.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nocturn.host.result import CallRecord, ConsoleLine, RunError
+
+__all__ = ["call_line", "console_line", "error_lines", "say", "table", "tell", "value_text"]
+
+
+def say(text: str) -> None:
+    """Prints a line to stdout: what was asked for."""
+    _print(text, sys.stdout)
+
+
+def tell(text: str) -> None:
+    """Prints a line to stderr: what the person should know."""
+    _print(text, sys.stderr)
+
+
+def console_line(line: ConsoleLine) -> str:
+    """Returns what the script printed, safe for a terminal."""
+    return visible(line.text)
+
+
+def call_line(call: CallRecord) -> str:
+    """Returns one line of the transcript: tool, target, ruling or code, bytes, milliseconds."""
+    targets = ", ".join(f"{each['verb']} {each['target']}" for each in call.effects)
+    outcome = call.ruling or "refused"
+    if call.code:
+        outcome = f"{call.code} ({outcome})" if call.ruling else call.code
+    parts = ("·", call.tool, targets, outcome, f"{call.bytes} B", f"{call.ms:.1f} ms")
+    return visible(" ".join(part for part in parts if part), keep="")
+
+
+def error_lines(error: RunError) -> str:
+    """Returns an uncaught error with its place, the source line and a caret under it."""
+    name = f"{error.name} {error.code}" if error.code else error.name
+    if error.line is None or error.column is None:
+        return visible(f"{name}: {error.message}")
+    lines = [f"{error.file}:{error.line}:{error.column} {name}: {error.message}"]
+    source = (error.source_line or "").replace("\t", " ")
+    if source.strip():
+        # A long line is shown around the place, so that the caret has something to point at.
+        start = max(0, error.column - 60) if len(source) > 100 else 0
+        number = str(error.line)
+        before = visible(source[start : error.column - 1], keep="")
+        lines += [
+            f"  {number} | {before}{visible(source[error.column - 1 : start + 100], keep='')}",
+            f"  {' ' * len(number)} | {' ' * len(before)}^",
+        ]
+    frames = error.stack.splitlines()
+    if len(frames) > 1:
+        lines += [f"    {frame}" for frame in frames[:20]]
+    return "\n".join(visible(line) for line in lines)
+
+
+def value_text(value: Any) -> str | None:
+    """Returns a completion value for a person; None where there is nothing to show."""
+    if value is None or isinstance(value, str):
+        return None if value is None else visible(value)
+    return visible(json.dumps(value, ensure_ascii=False))
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> str:
+    """Returns rows with their columns lined up; the last column is as long as it is."""
+    shown = [tuple(visible(cell, keep="") for cell in row) for row in rows]
+    if not shown:
+        return ""
+    widths = [max(len(row[at]) for row in shown) for at in range(len(shown[0]) - 1)]
+    return "\n".join(
+        "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in shown
+    )
+
+
+def _print(text: str, stream: Any) -> None:
+    # A terminal or file in another encoding shows an escape, never a traceback.
+    encoding = stream.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)

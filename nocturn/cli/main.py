@@ -1,0 +1,195 @@
+"""The ``nocturn`` command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from nocturn.cli import codes
+from nocturn.cli.doctor import doctor
+from nocturn.cli.memory import memory
+from nocturn.cli.options import (
+    AgentName,
+    Folder,
+    Isolation,
+    Json,
+    Memory,
+    SecretEnv,
+    Timeout,
+    Watched,
+    limits_of,
+    mode_of,
+    open_workspace,
+)
+from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
+
+__all__ = ["main"]
+
+_OUR_FAULT: Final = "nocturn: this is a fault of nocturn's own, please report it"
+
+app = typer.Typer(
+    name="nocturn",
+    help="Run JavaScript that you do not trust; it acts through guarded tools only.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(memory)
+app.command()(doctor)
+
+
+def main() -> None:
+    """Runs the command line and exits with its status."""
+    import traceback
+
+    from nocturn.cli.layout import tell
+    from nocturn.visible import visible
+
+    status = 0
+    try:
+        status = app(standalone_mode=False) or 0
+    except typer.Exit as wanted:
+        status = wanted.exit_code
+    except typer.Abort:
+        status = codes.INTERRUPTED
+    except ConfigurationError as error:
+        tell(visible(f"nocturn: {error.message}"))
+        status = codes.USAGE
+    except IsolationError as error:
+        tell(f"nocturn: {error.message}")
+        status = codes.TOO_LITTLE_ISOLATION
+    except NocturnError as error:
+        tell(visible(f"nocturn: {error}"))
+        status = codes.of_error(error.code, error.detail)
+    except KeyboardInterrupt:
+        tell("nocturn: interrupted")
+        status = codes.INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        # Typer vendors or wraps click, so its usage errors are known by their shape.
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+            if said := error.format_message():  # none where the help was shown instead
+                tell(visible(f"nocturn: {said}"))
+            status = error.exit_code
+        else:
+            tell(visible("".join(traceback.format_exception(error)) + _OUR_FAULT))
+            status = codes.OUR_FAULT
+    sys.exit(status)
+
+
+@app.command()
+def run(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A .js file; - reads stdin.")],
+    args: Annotated[list[str] | None, typer.Argument(help="nocturn.args in the script.")] = None,
+    workspace: Folder = None,
+    watched: Watched = None,
+    agent: AgentName = None,
+    timeout: Timeout = None,
+    memory: Memory = None,
+    secret_env: SecretEnv = None,
+    isolation: Isolation = "full",
+    json: Json = False,
+) -> int:
+    """Run a script. What it prints goes to stdout, the transcript of its calls to stderr."""
+    source, name = _read(file)
+    return _run(
+        source, name, args or [], workspace, watched, agent, timeout, memory, secret_env,
+        isolation, json=json, show_value=False,
+    )  # fmt: skip
+
+
+@app.command("eval")
+def evaluate(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="JavaScript.")],
+    args: Annotated[list[str] | None, typer.Argument(help="nocturn.args in the script.")] = None,
+    workspace: Folder = None,
+    watched: Watched = None,
+    agent: AgentName = None,
+    timeout: Timeout = None,
+    memory: Memory = None,
+    secret_env: SecretEnv = None,
+    isolation: Isolation = "full",
+    json: Json = False,
+) -> int:
+    """Run a piece of code and print its value."""
+    return _run(
+        code, "<eval>", args or [], workspace, watched, agent, timeout, memory, secret_env,
+        isolation, json=json, show_value=True,
+    )  # fmt: skip
+
+
+@app.command()
+def tools(workspace: Folder = None, json: Json = False) -> int:
+    """List the tools that a script has."""
+    from nocturn.cli.layout import say, table
+
+    registry = open_workspace(workspace).tools
+    if json:
+        from json import dumps
+
+        say(dumps([each.to_dict() for each in registry]))
+        return 0
+    rows = (
+        (each.name, each.axis, each.gate, each.description.partition("\n")[0]) for each in registry
+    )
+    say(table(rows))
+    return 0
+
+
+def _run(  # noqa: PLR0913 - one for each option
+    source: str | bytes,
+    name: str,
+    args: list[str],
+    workspace: str | None,
+    watched: bool | None,  # noqa: FBT001 - typer's
+    agent: str | None,
+    timeout: float | None,
+    memory: str | None,
+    secret_env: list[str] | None,
+    isolation: str,
+    *,
+    json: bool,
+    show_value: bool,
+) -> int:
+    from nocturn.cli.layout import call_line, console_line, error_lines, say, tell, value_text
+
+    mode = mode_of(watched)
+    with open_workspace(
+        workspace, secret_env=secret_env, watched=mode == "watched", isolation=isolation
+    ) as ws:
+        try:
+            result = ws.run(
+                source,
+                filename=name,
+                mode=mode,
+                agent=agent,
+                args=args,
+                limits=limits_of(timeout, memory),
+                on_call=lambda call: tell(call_line(call)),
+                on_console=None if json else lambda line: say(console_line(line)),
+            )
+        except RunInterrupted as interrupt:
+            result = interrupt.result
+    if json:
+        say(result.to_json())
+    elif show_value and result.ok and (text := value_text(result.value)) is not None:
+        say(text)
+    if result.error is not None and not json:
+        tell(error_lines(result.error))
+    if any(call.ruling == "unattended" for call in result.calls):
+        tell("nocturn: nobody was there to allow it; --watched, at a terminal, lets you")
+    return codes.of_result(result)
+
+
+def _read(file: str) -> tuple[bytes, str]:
+    if file == "-":
+        return sys.stdin.buffer.read(), "<stdin>"
+    try:
+        with open(file, "rb") as script:
+            return script.read(), file
+    except OSError as error:
+        raise ConfigurationError(f"the script {file} cannot be read: {error.strerror}") from None

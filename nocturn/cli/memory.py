@@ -1,0 +1,126 @@
+"""``nocturn memory``: a person's way to the notes, by the same road that a script takes."""
+
+from __future__ import annotations
+
+import sys
+from json import dumps
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nocturn.cli.options import (
+    AgentName,
+    Folder,
+    Json,
+    SecretEnv,
+    Watched,
+    mode_of,
+    open_workspace,
+)
+from nocturn.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from nocturn.workspace import Workspace
+
+__all__ = ["memory"]
+
+memory = typer.Typer(
+    name="memory", help="List, show, write and remove notes.", no_args_is_help=True
+)
+
+Path = Annotated[str, typer.Argument(help="The note's path, such as people/lina.md.")]
+
+
+@memory.command("list")
+def list_notes(workspace: Folder = None, secret_env: SecretEnv = None, json: Json = False) -> int:
+    """List the notes: path, bytes, when, summary."""
+    from nocturn.cli.layout import say, table
+
+    with open_workspace(workspace, secret_env=secret_env) as ws:
+        notes = _all(ws)
+    if json:
+        say(dumps(notes))
+    elif notes:
+        say(table((n["path"], str(n["bytes"]), n["modified"], n["summary"]) for n in notes))
+    return 0
+
+
+@memory.command()
+def show(
+    path: Path, workspace: Folder = None, secret_env: SecretEnv = None, json: Json = False
+) -> int:
+    """Show one note."""
+    from nocturn.cli.layout import say
+    from nocturn.visible import visible
+
+    with open_workspace(workspace, secret_env=secret_env) as ws:
+        text = ws.memory.read(path)
+        say(dumps({**ws.memory.stat(path), "text": text}) if json else visible(text))
+    return 0
+
+
+@memory.command()
+def catalog(workspace: Folder = None, secret_env: SecretEnv = None) -> int:
+    """Print the catalog, as every later prompt carries it."""
+    from nocturn.cli.layout import say
+
+    with open_workspace(workspace, secret_env=secret_env) as ws:
+        if text := ws.memory.catalog():
+            say(text)
+    return 0
+
+
+@memory.command()
+def write(
+    path: Path,
+    summary: Annotated[str, typer.Argument(help="One line.")],
+    content: Annotated[str, typer.Argument(help="The body; - reads stdin.")] = "-",
+    workspace: Folder = None,
+    watched: Watched = None,
+    agent: AgentName = None,
+    secret_env: SecretEnv = None,
+    json: Json = False,
+) -> int:
+    """Write one note, whole."""
+    from nocturn.cli.layout import say
+
+    if content == "-":
+        try:
+            content = sys.stdin.buffer.read().decode()
+        except UnicodeDecodeError:
+            raise ConfigurationError("the content is not UTF-8: save it as UTF-8") from None
+    mode = mode_of(watched)
+    with open_workspace(workspace, secret_env=secret_env, watched=mode == "watched") as ws:
+        written = ws.memory.write(path, summary, content, mode=mode, agent=agent)
+    say(dumps(written) if json else f"{written['path']}: {written['bytesWritten']} bytes")
+    return 0
+
+
+@memory.command("rm")
+def remove(
+    path: Path,
+    workspace: Folder = None,
+    watched: Watched = None,
+    agent: AgentName = None,
+    secret_env: SecretEnv = None,
+    json: Json = False,
+) -> int:
+    """Move one note to the trash."""
+    from nocturn.cli.layout import say
+
+    mode = mode_of(watched)
+    with open_workspace(workspace, secret_env=secret_env, watched=mode == "watched") as ws:
+        removed = ws.memory.remove(path, mode=mode, agent=agent)
+    say(dumps(removed) if json else f"{removed['path']}: in the trash")
+    return 0
+
+
+def _all(ws: Workspace) -> list[dict[str, str]]:
+    notes: list[dict[str, str]] = []
+    cursor = None
+    while True:
+        page = ws.memory.list(cursor=cursor)
+        notes += page["notes"]
+        cursor = page["cursor"]
+        if cursor is None:
+            return notes

@@ -1,0 +1,144 @@
+"""Options that several commands have, and how a workspace is made of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from nocturn.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from nocturn.limits import Limits
+    from nocturn.workspace import Workspace
+
+__all__ = [
+    "AgentName",
+    "Folder",
+    "Isolation",
+    "Json",
+    "Memory",
+    "SecretEnv",
+    "Timeout",
+    "Watched",
+    "limits_of",
+    "mode_of",
+    "open_workspace",
+]
+
+_WIDTH: Final = {"": 20, "M": 20, "G": 30, "K": 10}
+
+Folder = Annotated[
+    str | None,
+    typer.Option(
+        "--workspace",
+        metavar="DIR",
+        envvar="NOCTURN_WORKSPACE",
+        help="The workspace's folder; workspaces/default in your data folder where not given.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")]
+Watched = Annotated[
+    bool | None,
+    typer.Option(
+        "--watched/--strict",
+        help="Whether you look on, and are asked. At a terminal you do; elsewhere nobody does.",
+    ),
+]
+AgentName = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Whose run it is; grants are its own.")
+]
+SecretEnv = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--secret-env",
+        metavar="NAME",
+        help="An environment variable whose value must not leave; may be given again.",
+    ),
+]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="Wall clock and CPU time.")
+]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="The guest's heap: 64M, 1G; a number is MiB."),
+]
+Isolation = Annotated[
+    str,
+    typer.Option(
+        "--isolation",
+        metavar="LEVEL",
+        help="full, or best-effort to run with what protection this machine has.",
+    ),
+]
+
+
+def open_workspace(
+    folder: str | None,
+    *,
+    secret_env: list[str] | None = None,
+    watched: bool = False,
+    isolation: str = "full",
+) -> Workspace:
+    """Returns the workspace that the options name; nothing is created.
+
+    Raises:
+        ConfigurationError: It is a file, or an option is not usable.
+    """
+    from nocturn.guard.ports import EnvironmentSecrets
+    from nocturn.workspace import Workspace
+
+    approver = None
+    if watched:
+        from nocturn.guard.approver import TerminalApprover
+
+        approver = TerminalApprover()
+    return Workspace(
+        folder or _default_folder(),
+        approver=approver,
+        secrets=[EnvironmentSecrets(*secret_env)] if secret_env else [],
+        isolation="best-effort" if isolation == "best-effort" else _full(isolation),
+    )
+
+
+def mode_of(watched: bool | None) -> Literal["watched", "strict"]:  # noqa: FBT001 - typer's
+    """Returns the mode: what was asked for, else watched where a person is at the terminal."""
+    if watched is None:
+        watched = sys.stdin.isatty() and sys.stderr.isatty()
+    return "watched" if watched else "strict"
+
+
+def limits_of(timeout: float | None, memory: str | None) -> Limits:
+    """Returns the default limits with what the options change.
+
+    Raises:
+        ConfigurationError: A value is not above 0, or not a size.
+    """
+    from dataclasses import replace
+
+    from nocturn.limits import Limits
+
+    limits = Limits()
+    if timeout is not None:
+        limits = replace(limits, wall_seconds=timeout, cpu_seconds=timeout)
+    if memory is not None:
+        digits, unit = memory.strip().upper().removesuffix("IB").removesuffix("B"), ""
+        if digits[-1:] in ("K", "M", "G"):
+            digits, unit = digits[:-1], digits[-1]
+        if not digits.isascii() or not digits.isdigit():
+            raise ConfigurationError(f"--memory is {memory!r}: give a size such as 64M or 1G")
+        limits = replace(limits, heap_bytes=int(digits) << _WIDTH[unit])
+    return limits
+
+
+def _default_folder() -> str:
+    from nocturn.store.keys import data_folder
+
+    return str(data_folder() / "workspaces" / "default")
+
+
+def _full(isolation: str) -> Literal["full"]:
+    if isolation != "full":
+        raise ConfigurationError(f"--isolation is {isolation!r}: give full or best-effort")
+    return "full"

@@ -1,0 +1,71 @@
+"""Puts one question at a time to an approver that may hang, break or answer too late."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from nocturn.errors import INTERNAL, NocturnError
+from nocturn.guard.ports import NO_ANSWER
+from nocturn.limits import ASK_SECONDS
+
+if TYPE_CHECKING:
+    from nocturn.guard.ports import Approver
+    from nocturn.guard.question import Question
+
+__all__ = ["Asking", "patience_seconds", "seconds_of"]
+
+
+class Asking:
+    """The one place in which a question is open. The caller holds a lock around :meth:`ask`."""
+
+    def __init__(self, approver: Approver) -> None:
+        self._approver = approver
+        self._open: threading.Thread | None = None
+
+    def ask(self, question: Question) -> object:
+        """Returns what the approver answered, or :data:`NO_ANSWER`.
+
+        The approver runs in a thread of its own, since nothing else ends one that hangs. An answer
+        that comes later is dropped with its question. Until then that question is still open, so
+        the next one waits for it within its own time.
+
+        Raises:
+            NocturnError: ``INTERNAL``, the approver broke: neither a yes nor a no.
+        """
+        deadline = time.monotonic() + patience_seconds(self._approver)
+        if self._open is not None:
+            self._open.join(max(0.0, deadline - time.monotonic()))
+            if self._open.is_alive():
+                return NO_ANSWER
+        answers: list[object] = []
+
+        def put() -> None:
+            try:
+                answers.append(self._approver.ask(question))
+            except BaseException:  # noqa: BLE001 - not even SystemExit in an approver is an answer
+                return
+
+        self._open = threading.Thread(target=put, name="nocturn-question", daemon=True)
+        self._open.start()
+        self._open.join(max(0.0, deadline - time.monotonic()))
+        if self._open.is_alive():
+            return NO_ANSWER
+        self._open = None
+        if not answers:
+            msg = "the approver broke, so there is no answer and nothing was done"
+            raise NocturnError(INTERNAL, msg, tool=question.tool)
+        return answers[0]
+
+
+def patience_seconds(approver: object) -> float:
+    """Returns how long to wait for an approver: its ``timeout_seconds``, else the default."""
+    return seconds_of(getattr(approver, "timeout_seconds", None)) or ASK_SECONDS
+
+
+def seconds_of(value: object) -> float | None:
+    """Returns a time that can be waited; None for what is none: zero, NaN, too long, no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 < value <= threading.TIMEOUT_MAX else None

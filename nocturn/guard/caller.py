@@ -1,0 +1,89 @@
+"""Whose call it is, and what this run was refused so far."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nocturn.names import agent_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nocturn.effects import Effect, Mode
+    from nocturn.guard.ports import Clock
+
+__all__ = ["Caller", "Finding", "agent_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the screen saw. For the person and the journal, never for the guest.
+
+    Attributes:
+        tool: The tool that was called.
+        place: Where in the call, in words.
+        secret: The name of the secret that was found; empty where a call was refused unscanned.
+    """
+
+    tool: str
+    place: str
+    secret: str
+
+
+@dataclass(slots=True)
+class Caller:
+    """One run, as the guard knows it. Shared by all its calls, which may come from many threads.
+
+    Attributes:
+        agent: Whose run it is; grants belong to it.
+        named: Whether ``agent`` is a name that was given, not a hash of the script.
+        mode: Who is there to ask.
+        run: The run's id.
+        cage: The tools that exist for this caller; None for all of them.
+        script: The script's file name, for people.
+        clock: Stands still while a person decides.
+        alive: Whether the run still waits for the outcome.
+        blocks: Leak blocks in this run.
+        questions: Questions put in this run.
+        refused: Effects that a person refused or left unanswered in this run, with the reason.
+        findings: What the screen saw in this run.
+        agent_blocks: Leak blocks of this agent over all its runs, as of the last block.
+        lock: Held by whoever reads or changes the state above.
+    """
+
+    agent: str
+    named: bool
+    mode: Mode
+    run: str
+    cage: frozenset[str] | None
+    script: str
+    clock: Clock
+    alive: Callable[[], bool]
+    blocks: int = 0
+    questions: int = 0
+    refused: dict[Effect, str] = field(default_factory=dict["Effect", str])
+    findings: list[Finding] = field(default_factory=list[Finding])
+    agent_blocks: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+
+def agent_of(name: str | None, source: str) -> tuple[str, bool]:
+    """Returns an agent's identity and whether it is a name.
+
+    A nameless script is known by its hash, so a changed script is another agent. The colon keeps
+    the two apart: a given name cannot hold one.
+
+    Args:
+        name: The name that was given, if one was.
+        source: The script's source.
+
+    Raises:
+        NocturnError: ``BAD_ARGUMENTS``, the name is not in the form of one.
+    """
+    if name is not None:
+        return agent_name(name), True
+    digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"script:{digest[:16]}", False

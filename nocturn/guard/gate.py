@@ -1,0 +1,279 @@
+"""The gate: policy, then grants, then a person. Only it makes a clearance.
+
+Whatever goes wrong in here is a refusal: no policy, no readable grants, nobody to ask, no answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from nocturn.effects import Clearance, Effect, Grant, Mode, Preview, Recall
+from nocturn.errors import CANCELLED, GATE_DENIED, ConfigurationError, NocturnError
+from nocturn.guard.asking import Asking, patience_seconds
+from nocturn.guard.policy import Decision, Policy
+from nocturn.guard.ports import NO_ANSWER
+from nocturn.guard.question import Option, Question, options_for
+from nocturn.limits import QUESTIONS_A_RUN
+from nocturn.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nocturn.guard.caller import Caller
+    from nocturn.guard.ports import Approver, GrantStore
+
+__all__ = ["Gate"]
+
+_SHOWN_CHARACTERS: Final = 200
+"""A target in a message: a note's path may be five times as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What the gate rules on, in one piece."""
+
+    caller: Caller
+    tool: str
+    effects: tuple[Effect, ...]
+    content: bytes
+    preview: Preview
+
+
+class Gate:
+    """Rules on calls, for all the runs of one workspace.
+
+    Args:
+        policy: The policy, or how to read it; it is read again for each call.
+        grants: The yeses that outlast the session.
+        approver: Who asks a person; None where nobody can be asked.
+        redact: Strikes secrets out of what a person or a message shows.
+    """
+
+    def __init__(
+        self,
+        policy: Callable[[], Policy] | Policy,
+        grants: GrantStore,
+        approver: Approver | None,
+        redact: Callable[[str], str],
+    ) -> None:
+        self._policy = policy
+        self._grants = grants
+        self._approver = approver
+        self._asking = Asking(approver) if approver is not None else None
+        self._redact = redact
+        self._session: list[Grant] = []
+        self._one_question = threading.Lock()
+
+    def close(self) -> None:
+        """Ends the session: what was granted for it is forgotten."""
+        self._session.clear()
+
+    def clear(
+        self,
+        caller: Caller,
+        tool: str,
+        effects: tuple[Effect, ...],
+        content: bytes,
+        preview: Preview,
+    ) -> Clearance:
+        """Clears a call, or refuses it.
+
+        Args:
+            caller: Whose call it is.
+            tool: The tool that was called.
+            effects: All that it would do, at least one effect.
+            content: Exactly the bytes that it would write.
+            preview: What a person is shown.
+
+        Returns:
+            Proof that these effects with this content may be done, good for one use.
+
+        Raises:
+            NocturnError: ``GATE_DENIED`` with the reason (``policy``, ``declined``, ``unattended``
+                or ``timeout``) in ``detail``; ``CANCELLED``, the run ended meanwhile; ``INTERNAL``,
+                the approver broke; ``STORAGE``, the yes could not be kept as was asked.
+        """
+        call = _Call(caller, tool, effects, content, preview)
+        pending, ruling = self._pending(call)
+        if not pending:
+            return _clearance(call, ruling, asked=False)
+        asking = self._somebody_to_ask(call, pending)
+        caller.clock.pause()
+        try:
+            with self._one_question:
+                # Others were asked while this call waited for its turn: a yes may cover it by now.
+                pending, ruling = self._pending(call)
+                if not pending:
+                    return _clearance(call, ruling, asked=False)
+                option = self._yes(call, pending, asking)
+                self._remember(option)
+        finally:
+            caller.clock.resume()
+        return _clearance(call, option.value, asked=True)
+
+    def _pending(self, call: _Call) -> tuple[dict[Effect, Recall], str]:
+        """Returns the effects that need a person's yes, with their ceilings, and what let the rest.
+
+        Raises:
+            NocturnError: ``GATE_DENIED``, one of the effects is denied, or was refused before.
+        """
+        policy, stored = self._configured(call)
+        if not call.effects:
+            raise _denied(call, "policy", "the call names no effect, so it cannot be ruled on")
+        caller = call.caller
+        asked: dict[Effect, Recall] = {}
+        for effect in call.effects:
+            ruling = policy.ruling(caller.mode, effect, caller.agent)
+            if ruling.decision is Decision.ASK:
+                asked[effect] = ruling.ceiling
+            elif ruling.decision is not Decision.ALLOW:
+                msg = f"the policy denies {self._shown(effect)} ({ruling.rule})"
+                raise _denied(call, "policy", msg)
+        with caller.lock:
+            refused = [(each, caller.refused[each]) for each in asked if each in caller.refused]
+        for effect, reason in refused:
+            again = "was refused" if reason == "declined" else "was left unanswered"
+            raise _denied(call, reason, f"{self._shown(effect)} {again} before in this run")
+        lasting = {Recall.SESSION: tuple(self._session), Recall.ALWAYS: stored}
+        pending = {
+            effect: ceiling
+            for effect, ceiling in asked.items()
+            # A yes that lasts longer than the ceiling now allows is none.
+            if not any(
+                grant.covers(caller.agent, effect)
+                for recall, grants in lasting.items()
+                if recall <= ceiling
+                for grant in grants
+            )
+        }
+        return pending, "grant" if asked else "allow"
+
+    def _configured(self, call: _Call) -> tuple[Policy, tuple[Grant, ...]]:
+        """Returns the policy and the stored grants. Without both, nothing at all is cleared."""
+        name = "policy.toml"
+        try:
+            policy = self._policy if isinstance(self._policy, Policy) else self._policy()
+            name = "grants.json"
+            return policy, self._grants.load()
+        except ConfigurationError as error:
+            msg = self._redact(f"the gate cannot rule without {name}: {error.message}")
+            raise _denied(call, "policy", msg, configuration=name) from error
+
+    def _somebody_to_ask(self, call: _Call, pending: dict[Effect, Recall]) -> Asking:
+        what = self._shown(next(iter(pending)))
+        if call.caller.mode is Mode.STRICT:
+            msg = (
+                f"{what} needs a yes and mode strict asks nobody: run it in mode watched "
+                "(--watched on the command line), or grant it first"
+            )
+            raise _denied(call, "unattended", msg)
+        if self._asking is None:
+            msg = (
+                f"{what} needs a yes and there is nobody to ask: run it at a terminal, or give "
+                "the workspace an approver"
+            )
+            raise _denied(call, "unattended", msg)
+        return self._asking
+
+    def _yes(self, call: _Call, pending: dict[Effect, Recall], asking: Asking) -> Option:
+        """Asks, and returns which yes was given.
+
+        Raises:
+            NocturnError: None was given.
+        """
+        _refuse_dead(call)
+        self._count_question(call, pending)
+        options = options_for(pending, call.caller.agent, named=call.caller.named)
+        question = self._question(call, options)
+        answer = asking.ask(question)
+        _refuse_dead(call)
+        for option, offered in zip(options, question.options, strict=True):
+            if _is_answer(answer, offered):
+                return option
+        reason = "timeout" if answer is NO_ANSWER else "declined"
+        with call.caller.lock:
+            call.caller.refused.update(dict.fromkeys(pending, reason))
+        what = self._shown(next(iter(pending)))
+        if answer is NO_ANSWER:
+            seconds = patience_seconds(self._approver)
+            raise _denied(call, reason, f"nobody answered in {seconds:g} s whether {what} may be")
+        raise _denied(call, reason, f"the person said no to {what}")
+
+    def _count_question(self, call: _Call, pending: dict[Effect, Recall]) -> None:
+        with call.caller.lock:
+            if call.caller.questions < QUESTIONS_A_RUN:
+                call.caller.questions += 1
+                return
+        msg = (
+            f"{self._shown(next(iter(pending)))} needs a yes and this run has used up its "
+            f"{QUESTIONS_A_RUN} questions: do less in a run, or grant a folder"
+        )
+        raise _denied(call, "unattended", msg)
+
+    def _question(self, call: _Call, options: tuple[Option, ...]) -> Question:
+        # The screen has blocked every secret by now; this is for what it may have missed, and for
+        # what stands in the note already.
+        redact, caller, preview = self._redact, call.caller, call.preview
+        return Question(
+            tool=redact(call.tool),
+            effects=tuple(Effect(e.kind, e.verb, redact(e.target)) for e in call.effects),
+            agent=redact(caller.agent),
+            named=caller.named,
+            mode=caller.mode,
+            script=redact(caller.script),
+            run=caller.run,
+            preview=Preview(
+                after=None if preview.after is None else redact(preview.after),
+                before=None if preview.before is None else redact(preview.before),
+                version=preview.version,
+            ),
+            size_bytes=len(call.content),
+            digest=hashlib.sha256(call.content).hexdigest(),
+            options=tuple(replace(each, label=redact(each.label)) for each in options),
+        )
+
+    def _remember(self, option: Option) -> None:
+        if option.recall is Recall.SESSION:
+            self._session.extend(option.grants)
+        elif option.recall is Recall.ALWAYS:
+            for grant in option.grants:
+                self._grants.add(grant)
+
+    def _shown(self, effect: Effect) -> str:
+        target = visible(self._redact(effect.target), keep="")
+        if len(target) > _SHOWN_CHARACTERS:
+            target = target[:_SHOWN_CHARACTERS] + "…"
+        return f"{effect.kind} {effect.verb} {target}"
+
+
+def _is_answer(answer: object, offered: Option) -> bool:
+    """Returns whether this yes was given: ``1``, ``"yes"`` and other truthy objects are none."""
+    return (
+        (answer is True and offered.value == "once")
+        or (type(answer) is Option and answer == offered)
+        or (type(answer) is str and answer == offered.value)
+    )
+
+
+def _refuse_dead(call: _Call) -> None:
+    if not call.caller.alive():
+        msg = "the run ended before the call could begin"
+        raise NocturnError(CANCELLED, msg, tool=call.tool)
+
+
+def _clearance(call: _Call, ruling: str, *, asked: bool) -> Clearance:
+    clearance: Clearance = Clearance._issue(  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the one place
+        effects=call.effects,
+        digest=hashlib.sha256(call.content).digest(),
+        expected=call.preview.version if asked else None,
+        asked=asked,
+        ruling=ruling,
+    )
+    return clearance
+
+
+def _denied(call: _Call, reason: str, message: str, **detail: Any) -> NocturnError:
+    return NocturnError(GATE_DENIED, message, tool=call.tool, detail={"reason": reason, **detail})

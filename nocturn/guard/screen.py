@@ -1,0 +1,134 @@
+"""Refuses a call that carries a secret, before anybody or anything else may see it.
+
+It must not become an oracle: the guest learns that a call was blocked, never by what or where, and
+after a few blocks its run is not answered any more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from nocturn.errors import LEAK_BLOCKED, TOO_LARGE, NocturnError
+from nocturn.guard.caller import Finding
+from nocturn.limits import BLOCKS_A_RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nocturn.guard.caller import Caller
+    from nocturn.guard.ports import Journal
+    from nocturn.guard.scanner import Scanner
+
+__all__ = ["Screen"]
+
+PAIRED_STRINGS: Final = 256
+"""Strings of one call that are joined pair by pair: 65,280 pairs, the work of some milliseconds."""
+
+_TWICE: Final = 2
+
+
+class Screen:
+    """Scans every string of a call. Safe to use from many threads.
+
+    Args:
+        scanner: What finds secrets.
+        journal: Where findings are written down; None where there is none.
+    """
+
+    def __init__(self, scanner: Scanner, journal: Journal | None) -> None:
+        self._scanner = scanner
+        self._journal = journal
+
+    def check(
+        self, caller: Caller, tool: str, raw: Sequence[str], canonical: Sequence[str]
+    ) -> None:
+        """Refuses the call if a string of it, or two of them joined, hold a secret.
+
+        Args:
+            caller: Whose call it is; ``blocks`` and ``findings`` are kept there.
+            tool: The tool that was called.
+            raw: Every string that came in, as it came: the tool's name, keys and values.
+            canonical: The same values in canonical form, where they have one.
+
+        Raises:
+            NocturnError: ``LEAK_BLOCKED``, always with the same words; ``TOO_LARGE``, the call has
+                more strings than can be looked at in pairs.
+        """
+        if not self._scanner.armed:
+            return
+        # One at a time for each run: calls in flight together get no more answers than the budget.
+        with caller.lock:
+            if caller.blocks >= BLOCKS_A_RUN:
+                if any(text != tool for text in (*raw, *canonical) if text):
+                    finding = Finding(tool, f"unscanned, after {BLOCKS_A_RUN} blocks", "")
+                    self._block(caller, [finding])
+                return
+            findings = self._findings(tool, raw, canonical)
+            if findings:
+                caller.agent_blocks = self._blocks_before(caller.agent) + 1
+                self._block(caller, findings)
+
+    def _findings(self, tool: str, raw: Sequence[str], canonical: Sequence[str]) -> list[Finding]:
+        came_in = set(raw)
+        folded = [text for text in canonical if text not in came_in]
+        pool = _at_most_twice([text for text in (*raw, *folded) if text])
+        if len(pool) > PAIRED_STRINGS:
+            msg = (
+                f"the call carries {len(pool)} strings, over the limit of {PAIRED_STRINGS} that "
+                "can be scanned in pairs: send them in several calls"
+            )
+            raise NocturnError(TOO_LARGE, msg, tool=tool)
+        found = self._scanner.names_across(pool)
+        if not found:
+            return []
+        return [
+            Finding(tool, f"{kind} string {at}", name)
+            for kind, texts in (("raw", raw), ("canonical", folded))
+            for at, text in enumerate(texts)
+            for name in self._scanner.names(text)
+        ] or [Finding(tool, "two strings joined", name) for name in found]
+
+    def _block(self, caller: Caller, findings: list[Finding]) -> None:
+        caller.blocks += 1
+        caller.findings += findings
+        for finding in findings:
+            self._write_down(caller, finding)
+        # No detail, no variants: the words are all that a guest could learn from.
+        msg = "the call was blocked by the leak scan"
+        raise NocturnError(LEAK_BLOCKED, msg, tool=findings[0].tool)
+
+    def _write_down(self, caller: Caller, finding: Finding) -> None:
+        if self._journal is None:
+            return
+        entry = {
+            "event": "leak",
+            "run": caller.run,
+            "agent": caller.agent,
+            "tool": finding.tool,
+            "place": finding.place,
+            "secret": finding.secret,
+        }
+        try:
+            self._journal.append(entry, durable=False)
+        except NocturnError:
+            # The call is refused either way, and another error would tell the guest something.
+            return
+
+    def _blocks_before(self, agent: str) -> int:
+        if self._journal is None:
+            return 0
+        try:
+            return self._journal.leak_blocks_of(agent)
+        except NocturnError:
+            return 0
+
+
+def _at_most_twice(texts: list[str]) -> list[str]:
+    """Returns the texts, each as often as a pair can use it: keys repeat in lists of objects."""
+    seen: dict[str, int] = {}
+    kept: list[str] = []
+    for text in texts:
+        seen[text] = seen.get(text, 0) + 1
+        if seen[text] <= _TWICE:
+            kept.append(text)
+    return kept

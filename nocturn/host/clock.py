@@ -1,0 +1,61 @@
+"""A run's wall clock, which stands still while a person decides."""
+
+from __future__ import annotations
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+
+__all__ = ["RunClock"]
+
+
+class RunClock:
+    """Counts the seconds of a run, without those in which it was paused.
+
+    Args:
+        condition: Notified when the clock goes on: who waits for a deadline looks again.
+    """
+
+    def __init__(self, condition: threading.Condition) -> None:
+        self._condition = condition
+        self._started = time.monotonic()
+        self._pauses = 0
+        self._paused_at = 0.0
+        self._waited = 0.0
+
+    @property
+    def paused(self) -> bool:
+        """Whether a person is deciding."""
+        return self._pauses > 0
+
+    @property
+    def waited_seconds(self) -> float:
+        """Seconds in which a person was deciding."""
+        return self._waited + (time.monotonic() - self._paused_at if self._pauses else 0.0)
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """Seconds since the start, without ``waited_seconds``."""
+        return time.monotonic() - self._started - self.waited_seconds
+
+    def restart(self) -> None:
+        """Counts from now: the worker is ready, and the guest begins."""
+        with self._condition:
+            self._started = time.monotonic()
+
+    def pause(self) -> None:
+        """Stands still; pauses may overlap."""
+        with self._condition:
+            if self._pauses == 0:
+                self._paused_at = time.monotonic()
+            self._pauses += 1
+
+    def resume(self) -> None:
+        """Goes on, once the last of the pauses is over."""
+        with self._condition:
+            self._pauses -= 1
+            if self._pauses == 0:
+                self._waited += time.monotonic() - self._paused_at
+            self._condition.notify_all()

@@ -1,0 +1,269 @@
+"""One run's conversation with one worker: frames in, replies out, nothing trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+
+from nocturn import errors
+from nocturn.errors import IsolationError, NocturnError
+from nocturn.host.result import ConsoleLine
+from nocturn.registry.call import Call
+from nocturn.wire import codec
+from nocturn.wire.codec import NotSendableError
+from nocturn.wire.frames import WireError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs 3 ms of every cold start
+    from collections.abc import Callable
+    from typing import Any, Final
+
+    from nocturn.limits import Limits
+    from nocturn.wire.frames import Channel
+
+__all__ = ["USER_LINE", "Ending", "Exchange"]
+
+USER_LINE: Final = 1_000
+"""Lines put before the source, so that a stack tells the guest's lines from the prelude's."""
+_LEVELS: Final = ("log", "info", "warn", "error", "debug")
+_DONE: Final = ("ok", "guest_error", "memory_limit", "never_settles", "output_limit")
+_TOOL_CHARACTERS: Final = 4_096
+"""A tool's name in the record of a call; no tool has more than 64."""
+_AROUND_CHARACTERS: Final = 128
+"""What the worker puts around a value that is as long as it may be."""
+
+
+class Ending:
+    """How the worker's side of the conversation ended.
+
+    Attributes:
+        status: The run's status.
+        value: The completion value.
+        error: What the worker said of the error, hostile and of any type.
+        reason: Our own words, where the worker did not get to say any.
+        heap_bytes: The guest's heap; None where it is not known.
+    """
+
+    __slots__ = ("error", "heap_bytes", "reason", "status", "value")
+
+    def __init__(self, status: str, *, reason: str = "") -> None:
+        self.status = status
+        self.reason = reason
+        self.value: Any = None
+        self.error: Any = None
+        self.heap_bytes: int | None = None
+
+
+class Exchange:
+    """The host's side of one run: it answers one worker.
+
+    Args:
+        channel: The worker's frames.
+        dispatch: Runs one call; raises ``NocturnError``, or anything else for a fault of ours.
+        limits: The run's limits.
+        on_call: Told of each call that has ended.
+        on_console: Told of each line as it arrives.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        dispatch: Callable[[Call], Any],
+        limits: Limits,
+        on_call: Callable[[Call], None],
+        on_console: Callable[[ConsoleLine], None],
+    ) -> None:
+        self._channel = channel
+        self._dispatch = dispatch
+        self._limits = limits
+        self._on_call = on_call
+        self._on_console = on_console
+        self.console: list[ConsoleLine] = []
+        self.console_bytes = 0
+        self.calls: list[Call] = []
+        self.call_count = 0
+        self.isolation = "none"
+        self.steps: dict[str, str] = {}
+
+    def prepare(self, isolation: str) -> Ending | None:
+        """Hears from the worker that it is locked down; no guest is in it yet.
+
+        Args:
+            isolation: ``full``, or ``best-effort`` to take what the machine has.
+
+        Returns:
+            None where the worker is ready, else how it ended.
+
+        Raises:
+            IsolationError: The worker has less than was asked for, and says why.
+        """
+        try:
+            payload = self._channel.read()
+            if payload is None:
+                return Ending("worker_died", reason="the worker ended before it was ready")
+            frame = codec.decode(payload)
+            if frame.get("type") == "refused":
+                raise IsolationError(f"the worker could not be locked down: {frame.get('reason')}")
+            level, steps = frame.get("level"), frame.get("steps")
+            if frame.get("type") != "ready" or type(level) is not str or type(steps) is not dict:
+                raise WireError("its first frame does not say how it is locked down")
+        except WireError as problem:
+            return _broken(problem)
+        self.isolation, self.steps = level, steps
+        if isolation == "full" and self.isolation != "full":
+            missing = "; ".join(
+                f"{name} is {state}" for name, state in self.steps.items() if state != "on"
+            )
+            raise IsolationError(
+                f"full isolation was asked for and this machine gives {self.isolation} ({missing}); "
+                'isolation="best-effort" (--isolation best-effort) runs with that'
+            )
+        return None
+
+    def answer(self, source: str, arguments: list[str]) -> Ending:
+        """Gives the worker its guest and answers it until it is done or gone.
+
+        Args:
+            source: The script.
+            arguments: The guest's ``nocturn.args``.
+        """
+        limits = self._limits
+        start = {
+            "source": "\n" * USER_LINE + source,
+            "args": arguments,
+            "ceiling": limits.frame_bytes // 3 - _AROUND_CHARACTERS,
+            "console_bytes": limits.console_bytes,
+            # Math.random starts from the same state in every fork of the zygote.
+            "seed": list(struct.unpack("4I", os.urandom(16))),
+        }
+        self._channel.write(json.dumps(start).encode())
+        try:
+            while (payload := self._channel.read()) is not None:
+                frame = codec.decode(payload)
+                kind = frame.get("type")
+                if kind == "call":
+                    if not self._channel.write(self._call(frame, len(payload))):
+                        break  # it is gone: what it had sent before is no call any more
+                elif kind == "console":
+                    self._print(frame)
+                    if self.console_bytes > limits.console_bytes:
+                        return self._over("console", limits.console_bytes, self.console_bytes)
+                elif kind == "done":
+                    return self._done(frame, len(payload))
+                else:
+                    raise WireError("a frame is of an unknown type")
+        except WireError as problem:
+            return _broken(problem)
+        return Ending("worker_died", reason="the worker ended before the script did")
+
+    def _call(self, frame: dict[str, Any], size_bytes: int) -> bytes:
+        """Runs one call and returns its reply: the one place that makes wire errors of exceptions."""
+        limits = self._limits
+        self.call_count += 1
+        call = _read_call(frame, size_bytes, limits.call_bytes)
+        told = len(self.calls) <= limits.calls  # the first call over the limit is, no flood
+        if told:
+            self.calls.append(call)
+        try:
+            if self.call_count > limits.calls:
+                raise NocturnError(
+                    errors.LIMIT,
+                    f"limit calls is {limits.calls} and this is call {self.call_count}: "
+                    "do more in one call, or raise Limits.calls",
+                )
+            value = codec.encode(self._dispatch(call))
+            if len(value) > limits.call_bytes:
+                raise NocturnError(
+                    errors.TOO_LARGE,
+                    f"limit call_bytes is {limits.call_bytes} and the reply is {len(value)} bytes: "
+                    "ask for less at a time, or raise Limits.call_bytes",
+                )
+            reply = f'{{"value":{value}}}'
+            call.bytes = call.bytes or len(value)
+        except NotSendableError as problem:
+            call.code = errors.INTERNAL
+            message = f"the tool's value cannot be had in JavaScript: {problem}"
+            reply = _error_reply(call, message, {}, limits.call_bytes)
+        except NocturnError as error:
+            call.code = error.code
+            reply = _error_reply(call, error.message, error.detail, limits.call_bytes)
+        call.ended = call.ended or call.started + call.ms / 1e3
+        call.arguments = None  # the record outlives the call, and a thousand of them add up
+        if told:
+            self._on_call(call)
+        return reply.encode()
+
+    def _print(self, frame: dict[str, Any]) -> None:
+        level, text = frame.get("level"), frame.get("text")
+        if level not in _LEVELS or not isinstance(text, str):
+            raise WireError("a console frame has no level or no text")
+        data = text.encode("utf-8", "surrogatepass")
+        size = len(data) or 1  # an empty line is a line: no flood of them is free
+        room = self._limits.console_bytes - self.console_bytes
+        self.console_bytes += size
+        if size > room:
+            text = data[: max(0, room)].decode("utf-8", "ignore")
+            if not text:
+                return
+        line = ConsoleLine(_LEVELS[_LEVELS.index(level)], text)  # one text for all lines
+        self.console.append(line)
+        self._on_console(line)
+
+    def _done(self, frame: dict[str, Any], size_bytes: int) -> Ending:
+        status, limit = frame.get("status"), self._limits.value_bytes
+        if status not in _DONE:
+            raise WireError("a done frame has no status that there is")
+        heap = frame.get("heap_bytes")
+        if status == "output_limit":
+            return self._over("value", limit, _whole(frame.get("size")))
+        ending = Ending(str(status))
+        ending.heap_bytes = _whole(heap)
+        if status == "ok":
+            ending.value = frame.get("value")
+            if size_bytes > limit and (size := _json_bytes(ending.value)) > limit:
+                return self._over("value", limit, size)
+        elif isinstance(error := frame.get("error"), dict):
+            ending.error = error
+            if size_bytes > limit and _json_bytes(error.get("detail")) > limit:
+                error["detail"] = None
+        return ending
+
+    @staticmethod
+    def _over(what: str, limit: int, size: int) -> Ending:
+        reason = f"limit {what}_bytes is {limit} and {size} bytes came: write less, or raise it"
+        return Ending("output_limit", reason=reason)
+
+
+def _broken(problem: WireError) -> Ending:
+    return Ending("worker_died", reason=f"the worker broke the protocol: {problem}")
+
+
+def _error_reply(call: Call, message: str, detail: dict[str, Any], limit: int) -> str:
+    try:
+        if len(codec.encode(detail)) > limit:
+            detail = {}
+    except NotSendableError:  # a tool of somebody's raised it, with anything in it
+        detail = {}
+    told = {"code": call.code, "message": message, "tool": call.tool, "detail": detail}
+    return json.dumps({"error": told})
+
+
+def _read_call(frame: dict[str, Any], size_bytes: int, limit: int) -> Call:
+    tool, arguments = frame.get("tool"), frame.get("args")
+    problem = frame.get("unsendable")
+    tool = tool[:_TOOL_CHARACTERS] if isinstance(tool, str) else ""
+    if "size" in frame:
+        return Call(tool, None, size_bytes=max(limit + 1, _whole(frame["size"])))
+    if size_bytes > limit:  # the frame is; the arguments may not be
+        size_bytes = _json_bytes(arguments)
+    return Call(tool, arguments, size_bytes, problem[:1000] if isinstance(problem, str) else None)
+
+
+def _json_bytes(value: Any) -> int:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _whole(value: Any) -> int:
+    return value if type(value) is int and 0 <= value < 2**53 else 0

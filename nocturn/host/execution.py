@@ -1,0 +1,319 @@
+"""One run from start to result: a worker, its exchange, and the clocks that end it."""
+
+from __future__ import annotations
+
+import threading
+
+from nocturn.errors import CANCELLED, ConfigurationError, NocturnError, RunInterrupted
+from nocturn.host.clock import RunClock
+from nocturn.host.exchange import Ending, Exchange
+from nocturn.host.pool import Ticket
+from nocturn.host.result import CallRecord, ConsoleLine, RunError, RunResult, Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs 3 ms of every cold start
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from nocturn.host.pool import Pool
+    from nocturn.host.process import Worker
+    from nocturn.limits import Limits
+    from nocturn.registry.call import Call
+
+__all__ = ["Execution", "probe"]
+
+
+class Execution:
+    """One run. The exchange has a thread of its own, so that a slow tool cannot hold a deadline up.
+
+    Args:
+        source: The script; bytes must be UTF-8.
+        filename: Its name for people.
+        arguments: The guest's ``nocturn.args``.
+        limits: The run's limits.
+        isolation: ``full`` or ``best-effort``.
+        pool: Where its worker comes from.
+        on_call: Told of each call that has ended, in the exchange's thread.
+        on_console: Told of each line as it arrives, in the exchange's thread.
+    """
+
+    def __init__(
+        self,
+        source: str | bytes,
+        filename: str,
+        arguments: Sequence[str],
+        limits: Limits,
+        isolation: str,
+        pool: Pool,
+        on_call: Callable[[CallRecord], None] | None = None,
+        on_console: Callable[[ConsoleLine], None] | None = None,
+    ) -> None:
+        self._refusal = ""
+        if isinstance(source, bytes):
+            try:
+                source = source.decode()
+            except UnicodeDecodeError as problem:
+                self._refusal = f"the source is not UTF-8 (byte {problem.start}): save it as UTF-8"
+                source = ""
+        self.source = source
+        self._filename = filename
+        self._arguments = list(arguments)
+        self._limits = limits
+        self._isolation = isolation
+        self._pool = pool
+        self._on_call = on_call
+        self._on_console = on_console
+        self._changed = threading.Condition()
+        self._ending: Ending | None = None
+        self._fault: BaseException | None = None
+        self._ticket = Ticket()
+        self._holders = 2
+        self.clock = RunClock(self._changed)
+
+    def alive(self) -> bool:
+        """Returns whether a call of this run may still begin."""
+        return self._ending is None
+
+    def cancel(self) -> None:
+        """Ends the run as ``cancelled``, also while it waits for a worker; safe from any thread."""
+        self._end(Ending("cancelled", reason="the run was cancelled"))
+        self._ticket.abandon()
+
+    def run(self, dispatch: Callable[[Call], Any]) -> RunResult:
+        """Runs the script to its end.
+
+        Args:
+            dispatch: Runs one call of the guest's.
+
+        Raises:
+            IsolationError: The machine gives less isolation than was asked for; nothing was run.
+            ConfigurationError: No worker could be started.
+            RunInterrupted: Ctrl-C; the worker is gone.
+        """
+        if refusal := self._refusal or self._too_large():
+            error = RunError(code=None, name="RefusedSource", message=refusal)
+            return RunResult(status="refused_source", error=error)
+        worker = self._pool.take(self._limits, self._ticket)
+        if worker is None:
+            return self._result(None, 0.0)
+        self.clock.restart()  # who waited for a worker has used nothing up
+
+        def begin(call: Call) -> Any:
+            # What the worker had sent before it was ended must not so much as ask a person.
+            if not self.alive():
+                raise NocturnError(CANCELLED, "the run had ended before the call could begin")
+            return dispatch(call)
+
+        exchange = Exchange(
+            worker.channel, begin, self._limits, self._tell_call, self._tell_console
+        )
+        interrupted = False
+        try:
+            threading.Thread(
+                target=self._converse, args=(exchange, worker), name="nocturn-run", daemon=True
+            ).start()
+            self._watch(worker.cpu_seconds)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            self._end(Ending("cancelled", reason="the run was cancelled"))
+            cpu_seconds = worker.cpu_seconds()
+            self._pool.give_back(worker)
+        self._let_go(worker)
+        if self._fault is not None:
+            raise self._fault
+        if self._ending is not None and self._ending.status == "worker_died":
+            self._ended_by(self._pool.reap(worker))
+        result = self._result(exchange, cpu_seconds)
+        if interrupted:
+            raise RunInterrupted(result)
+        return result
+
+    async def run_async(self, dispatch: Callable[[Call], Any]) -> RunResult:
+        """Runs the script to its end in a thread of its own; otherwise as :meth:`run`.
+
+        Cancelling the task ends the worker, and is done when the worker is gone.
+        """
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[RunResult] = loop.create_future()
+
+        def settle(result: RunResult | None, fault: BaseException | None) -> None:
+            if fault is not None:
+                done.set_exception(fault)
+            elif result is not None:
+                done.set_result(result)
+
+        def work() -> None:
+            result, fault = None, None
+            try:
+                result = self.run(dispatch)
+            except BaseException as problem:  # noqa: BLE001 - raised again in the event loop
+                fault = problem
+            try:
+                loop.call_soon_threadsafe(settle, result, fault)
+            except RuntimeError:  # noqa: SIM105 - the loop was closed meanwhile: nobody waits
+                pass
+
+        # The loop's own executor has too few threads: a slow tool would delay other runs.
+        threading.Thread(target=work, name="nocturn-async", daemon=True).start()
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError:
+            self.cancel()
+            await asyncio.wait([done])
+            raise
+
+    def _too_large(self) -> str:
+        size, limit = len(self.source.encode("utf-8", "surrogatepass")), self._limits.source_bytes
+        if size <= limit:
+            return ""
+        return (
+            f"limit source_bytes is {limit} and the source is {size} bytes: split it, or raise "
+            "Limits.source_bytes"
+        )
+
+    def _converse(self, exchange: Exchange, worker: Worker) -> None:
+        try:
+            ending = exchange.prepare(self._isolation)
+            if ending is None:
+                self.clock.restart()
+                ending = exchange.answer(_without_hashbang(self.source), self._arguments)
+        except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
+            self._fault = fault
+            ending = Ending("worker_died", reason="the host failed")
+        self._end(ending)
+        self._let_go(worker)
+
+    def _let_go(self, worker: Worker) -> None:
+        """Closes the worker's socket once both threads are done with it.
+
+        A tool may still be at work when the run is over: its outcome is the journal's then, not
+        this result's, and nobody waits for it.
+        """
+        with self._changed:
+            self._holders -= 1
+            last = self._holders == 0
+        if last:
+            worker.close()
+
+    def _watch(self, cpu_seconds: Callable[[], float]) -> None:
+        """Waits until the run has ended or a limit is reached: CPU time cannot outrun the wall."""
+        limits, clock = self._limits, self.clock
+        with self._changed:
+            while self._ending is None:
+                if clock.paused:
+                    self._changed.wait()
+                    continue
+                wall_left = limits.wall_seconds - clock.elapsed_seconds
+                cpu_left = limits.cpu_seconds - cpu_seconds()
+                if wall_left <= 0:
+                    self._ending = _timed_out("wall_seconds", limits.wall_seconds, "wall clock")
+                elif cpu_left <= 0:
+                    self._ending = _timed_out("cpu_seconds", limits.cpu_seconds, "CPU")
+                else:
+                    self._changed.wait(min(wall_left, cpu_left))
+
+    def _end(self, ending: Ending) -> None:
+        with self._changed:
+            if self._ending is None:
+                self._ending = ending
+            self._changed.notify_all()
+
+    def _ended_by(self, number: int) -> None:
+        """Says what ended a worker that did not end by itself."""
+        import signal
+
+        ending = self._ending
+        if ending is None or ending.status != "worker_died" or number == 0:
+            return
+        if number == getattr(signal, "SIGXCPU", -1):
+            self._ending = _timed_out("cpu_seconds", self._limits.cpu_seconds, "CPU")
+        else:
+            ending.reason += f" (signal {number}, {signal.strsignal(number)})"
+
+    def _tell_call(self, call: Call) -> None:
+        if self._on_call is not None and self.alive():
+            self._on_call(_record(call))
+
+    def _tell_console(self, line: ConsoleLine) -> None:
+        if self._on_console is not None and self.alive():
+            self._on_console(line)
+
+    def _result(self, exchange: Exchange | None, cpu_seconds: float) -> RunResult:
+        ending = self._ending or Ending("cancelled", reason="the run was cancelled")
+        error = None
+        if ending.status in ("guest_error", "memory_limit"):
+            from nocturn.host.places import locate
+
+            error = locate(ending.error, self.source, self._filename)
+        elif ending.status != "ok":
+            name = "".join(word.capitalize() for word in ending.status.split("_"))
+            error = RunError(code=None, name=name, message=ending.reason or _SAID[ending.status])
+        return RunResult(
+            status=ending.status,
+            value=ending.value,
+            console=tuple(exchange.console) if exchange else (),
+            calls=tuple(_record(call) for call in tuple(exchange.calls)) if exchange else (),
+            error=error,
+            usage=Usage(
+                wall_ms=round(self.clock.elapsed_seconds * 1e3, 3),
+                cpu_ms=round(cpu_seconds * 1e3, 3),
+                heap_bytes=ending.heap_bytes,
+                console_bytes=exchange.console_bytes if exchange else 0,
+                calls=exchange.call_count if exchange else 0,
+                waited_ms=round(self.clock.waited_seconds * 1e3, 3),
+            ),
+            isolation=exchange.isolation if exchange else "none",
+        )
+
+
+def probe(pool: Pool, limits: Limits) -> tuple[str, dict[str, str]]:
+    """Has one worker lock itself down, and runs nothing in it.
+
+    Returns:
+        The level, and for each step ``on`` or ``off: why``.
+
+    Raises:
+        IsolationError: A step failed that should work here.
+        ConfigurationError: No worker can be started.
+    """
+    worker = pool.take(limits, Ticket())
+    if worker is None:
+        raise ConfigurationError("the pool is closed")
+    exchange = Exchange(worker.channel, _nothing, limits, _nothing, _nothing)
+    try:
+        exchange.prepare("best-effort")
+    finally:
+        pool.give_back(worker)
+        worker.close()
+    return exchange.isolation, exchange.steps
+
+
+def _nothing(_: object) -> None:
+    """Nobody runs, so nobody calls or prints."""
+
+
+_SAID = {
+    "never_settles": "the script's promise can never settle: nothing is left that could do it",
+}
+
+
+def _record(call: Call) -> CallRecord:
+    # A call without an outcome was overtaken by the end of its run.
+    code = call.code if call.ended is not None else CANCELLED
+    effects = tuple(effect.to_dict() for effect in call.effects)
+    return CallRecord(call.tool, effects, call.ruling, code, call.bytes, call.ms)
+
+
+def _timed_out(name: str, limit: float, what: str) -> Ending:
+    return Ending(
+        "time_limit",
+        reason=f"limit {name} is {limit:g} and the script used it up ({what}): "
+        f"do less in one run, or raise it",
+    )
+
+
+def _without_hashbang(source: str) -> str:
+    return "//" + source[2:] if source.startswith("#!") else source

@@ -1,0 +1,340 @@
+"""The pool: one zygote, a few warm workers, none of which is ever used twice.
+
+``take`` is the only way to get a worker. A worker that was forked ahead is locked down and waiting;
+another takes its place while the run is under way. How many there are at one time is bounded, and
+who waits is served in the order of arrival.
+"""
+
+from __future__ import annotations
+
+import _socket  # socket itself costs 5 ms of a cold start
+import os
+import struct
+import sys
+import threading
+import weakref
+from collections import deque
+
+from nocturn.errors import ConfigurationError, IsolationError
+from nocturn.host.process import Worker, spawn_worker, spawn_zygote
+from nocturn.wire.frames import ANSWER, ORDER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs 3 ms of every cold start
+    from collections.abc import Callable
+    from typing import Final
+
+    from nocturn.limits import Limits
+
+__all__ = ["Pool", "Ticket"]
+
+_CORES: Final = os.cpu_count() or 1
+WARM: Final = max(2, _CORES)
+"""Workers that are kept ready, about 1.5 MB each."""
+MOST: Final = max(16, 4 * _CORES)
+"""Workers at one time. More would share the same cores, and each would see its wall clock run."""
+_MESSAGE_BYTES: Final = 4_096
+
+
+class Ticket:
+    """A place in the queue for a worker; whoever holds it may leave the queue."""
+
+    __slots__ = ("_called", "abandoned")
+
+    def __init__(self) -> None:
+        self._called = threading.Event()
+        self.abandoned = False
+
+    def abandon(self) -> None:
+        """Leaves the queue; ``take`` returns None."""
+        self.abandoned = True
+        self._called.set()
+
+    def call(self) -> None:
+        """Lets whoever waits go on."""
+        self._called.set()
+
+    def wait(self) -> None:
+        """Waits to be called, or to be abandoned."""
+        self._called.wait()
+
+
+class Pool:
+    """Workers for runs under the same limits, and for others where those are asked for.
+
+    Args:
+        limits: Gives what warm workers are locked down to.
+        warm: How many are kept ready.
+        most: How many there are at one time, those that are ready not counted.
+    """
+
+    def __init__(self, limits: Callable[[], Limits], *, warm: int = WARM, most: int = MOST) -> None:
+        self._limits = limits
+        self._warm_wanted = warm
+        self._most = most
+        self._reset()
+        _POOLS.add(self)
+
+    def _reset(self) -> None:
+        """Starts from nothing: when made, and in a fork of the host, which has no zygote."""
+        self._state = threading.Condition()
+        self._talking = threading.Lock()
+        self._free = self._most
+        self._queue: deque[Ticket] = deque()
+        self._ready: deque[Worker] = deque()
+        self._dead: deque[Worker] = deque()
+        self._zygote: _Zygote | None = None
+        self._keeper: threading.Thread | None = None
+        self._filling = False
+        self._closed = False
+
+    def start(self) -> None:
+        """Lets the zygote begin to load, where there is none; waits for nothing."""
+        if sys.platform == "linux" and self._zygote is None and not self._closed:
+            with self._talking:
+                if self._zygote is None:
+                    self._zygote = _Zygote()
+
+    def take(self, limits: Limits, ticket: Ticket) -> Worker | None:
+        """Waits for a place and returns a worker that no guest has been in.
+
+        Args:
+            limits: The limits of the run that it is for.
+            ticket: Its place in the queue.
+
+        Returns:
+            None where the ticket was abandoned.
+
+        Raises:
+            ConfigurationError: No worker can be started, or the pool is closed.
+            IsolationError: The zygote could not be locked down.
+        """
+        with self._state:
+            if self._closed:
+                raise ConfigurationError("the workspace is closed: make a new Workspace")
+            if self._free > 0 and not self._queue:
+                self._free -= 1
+                ticket.call()
+            else:
+                self._queue.append(ticket)
+        try:
+            ticket.wait()
+        except BaseException:
+            ticket.abandon()
+            self._leave(ticket)
+            raise
+        if ticket.abandoned:
+            self._leave(ticket)
+            return None
+        try:
+            worker = self._next_ready() if _bounds(limits) == _bounds(self._limits()) else None
+            return worker or self._fork(limits)
+        except BaseException:
+            self._release()
+            raise
+
+    def give_back(self, worker: Worker) -> None:
+        """Ends a worker that was taken, and lets the next in the queue go on."""
+        worker.kill()
+        with self._state:
+            self._dead.append(worker)
+            self._filling = not self._closed
+            if self._keeper is None and not self._closed:
+                self._keeper = threading.Thread(target=self._keep, name="nocturn-pool", daemon=True)
+                self._keeper.start()
+            self._state.notify_all()
+        self._release()
+
+    def reap(self, worker: Worker) -> int:
+        """Returns the signal that ended a worker, once it is gone."""
+        with self._talking:
+            return worker.reap()
+
+    def close(self) -> None:
+        """Ends every worker and the zygote; returns when they are gone."""
+        with self._state:
+            self._closed = True
+            self._state.notify_all()
+            keeper, self._keeper = self._keeper, None
+            waiting, self._queue = list(self._queue), deque()
+        for ticket in waiting:
+            ticket.abandon()
+        if keeper is not None:
+            keeper.join()
+        for worker in self._ready:
+            worker.kill()
+            worker.close()
+        # Reaped by the zygote while there is one: an orphan would be left to whatever is init here.
+        for worker in (*self._ready, *self._dead):
+            self.reap(worker)
+        self._ready.clear()
+        self._dead.clear()
+        with self._talking:
+            zygote, self._zygote = self._zygote, None
+        if zygote is not None:
+            zygote.close()
+
+    def _next_ready(self) -> Worker | None:
+        """Returns a worker that is ready; one that was killed meanwhile is cleared away."""
+        with self._state:
+            while self._ready:
+                worker = self._ready.popleft()
+                if not worker.is_gone():
+                    return worker
+                worker.close()
+                self._dead.append(worker)
+        return None
+
+    def _leave(self, ticket: Ticket) -> None:
+        with self._state:
+            if ticket in self._queue:
+                self._queue.remove(ticket)
+                return
+        self._release()  # it was called before it was abandoned, so it had a place
+
+    def _release(self) -> None:
+        with self._state:
+            while self._queue:
+                ticket = self._queue.popleft()
+                if not ticket.abandoned:
+                    ticket.call()
+                    return
+            self._free += 1
+
+    def _fork(self, limits: Limits) -> Worker:
+        if sys.platform != "linux":
+            return spawn_worker(*_bounds(limits))
+        with self._talking:
+            for again in (True, False):
+                zygote = self._zygote = self._zygote or _Zygote()
+                try:
+                    return zygote.fork(limits)
+                except (IsolationError, ConfigurationError):
+                    self._zygote = None
+                    zygote.close()
+                    raise
+                except (OSError, EOFError):  # somebody killed it; its workers went with it
+                    self._zygote = None
+                    zygote.close()
+                    if not again:
+                        raise ConfigurationError(
+                            "the process that workers are forked from ends at once: "
+                            "see what limits this process was started with"
+                        ) from None
+        raise AssertionError
+
+    def _keep(self) -> None:
+        """Forks workers ahead and clears the dead away, off every run's path."""
+        while True:
+            with self._state:
+                while not self._dead and not self._short() and not self._closed:
+                    self._state.wait()
+                if self._closed:
+                    return
+                dead = self._dead.popleft() if self._dead else None
+                short = self._short()
+            try:
+                if short:
+                    self._add_ready(self._fork(self._limits()))
+                if dead is not None:
+                    self.reap(dead)
+            except (OSError, EOFError, ConfigurationError, IsolationError):
+                with self._state:
+                    self._filling = False  # the next run meets the same trouble, and says so
+
+    def _add_ready(self, worker: Worker) -> None:
+        with self._state:
+            if not self._closed:
+                self._ready.append(worker)
+                return
+        worker.kill()
+        worker.close()
+        self.reap(worker)
+
+    def _short(self) -> bool:
+        return self._filling and len(self._ready) < self._warm_wanted
+
+
+def _bounds(limits: Limits) -> tuple[int, float, int]:
+    return limits.heap_bytes, limits.cpu_seconds, limits.frame_bytes
+
+
+class _Zygote:
+    """The host's handle on its zygote; one order at a time."""
+
+    def __init__(self) -> None:
+        self.pid, self._control = spawn_zygote()
+        self._is_ready = False
+
+    def fork(self, limits: Limits) -> Worker:
+        if not self._is_ready:
+            self._wait_until_ready()
+        heap_bytes, cpu_seconds, frame_bytes = _bounds(limits)
+        ours, theirs = _socket.socketpair()
+        try:
+            order = ORDER.pack(b"F", heap_bytes, cpu_seconds)
+            rights = struct.pack("i", theirs.fileno())
+            self._control.sendmsg(
+                [order], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)], _socket.MSG_NOSIGNAL
+            )
+            pid, _ = self._answer()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return Worker(pid, ours.detach(), frame_bytes, lambda: self._reap(pid))
+
+    def close(self) -> None:
+        # Killed, since a fork of the host may hold the socket open. Its workers die with it.
+        self._control.close()
+        try:
+            os.kill(self.pid, 9)
+            os.waitpid(self.pid, 0)
+        except (ProcessLookupError, ChildProcessError):  # somebody else reaps the host's children
+            pass
+
+    def forget(self) -> None:
+        """Lets go of it in a fork of the host, whose it is not."""
+        self._control.close()
+
+    def _wait_until_ready(self) -> None:
+        said = self._control.recv(_MESSAGE_BYTES)
+        if said != b"ready":
+            reason = said.decode(errors="replace") or "it ended as it started"
+            kind = IsolationError if "locked down" in reason else ConfigurationError
+            raise kind(f"no worker can be had: {reason}")
+        self._is_ready = True
+
+    def _reap(self, pid: int) -> tuple[int, float]:
+        try:
+            self._control.send(ORDER.pack(b"R", pid, 0.0), _socket.MSG_NOSIGNAL)
+            return self._answer()
+        except (OSError, EOFError):
+            return 0, 0.0
+
+    def _answer(self) -> tuple[int, float]:
+        data = self._control.recv(ANSWER.size)
+        if not data:
+            raise EOFError
+        number, seconds = ANSWER.unpack(data)
+        return number, seconds
+
+
+_POOLS: weakref.WeakSet[Pool] = weakref.WeakSet()
+
+
+def _forget_in_fork() -> None:
+    """A fork of the host has the host's descriptors, but neither its threads nor its workers."""
+    for pool in _POOLS:
+        for worker in pool._ready:  # noqa: SLF001 - this module's own
+            worker.close()
+        if pool._zygote is not None:  # noqa: SLF001
+            pool._zygote.forget()  # noqa: SLF001
+        closed = pool._closed  # noqa: SLF001
+        pool._reset()  # noqa: SLF001
+        pool._closed = closed  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_fork)

@@ -1,0 +1,239 @@
+"""Processes: how a zygote and a worker are started, and how they are ended."""
+
+from __future__ import annotations
+
+import _signal  # signal makes enums of it, which costs 3 ms
+import _socket  # socket itself costs 5 ms of a cold start
+import os
+import select
+import sys
+import time
+from importlib.machinery import PathFinder
+
+from nocturn.errors import ConfigurationError
+from nocturn.wire.frames import ORDER, Channel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs 3 ms of every cold start
+    import subprocess
+    from collections.abc import Callable
+    from typing import Any, Final
+
+__all__ = ["Worker", "spawn_worker", "spawn_zygote"]
+
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_SIGNALS: Final = (1, 2, 15)
+"""SIGHUP, SIGINT, SIGTERM: what a host may ignore, its workers need not."""
+_SIGKILL: Final = 9
+_BOOT: Final = (
+    "import sys; sys.path += sys.argv[1:3]\n"
+    "from nocturn.worker.{module} import main; main(sys.argv[3], int(sys.argv[4]))"
+)
+
+
+def spawn_zygote() -> tuple[int, _socket.socket]:
+    """Starts a zygote, on Linux.
+
+    Returns:
+        Its pid and its control socket; its first message says whether it is locked down.
+
+    Raises:
+        ConfigurationError: The interpreter or the engine cannot be started.
+    """
+    ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    try:
+        return _spawn(_command("zygote", os.getpid()), theirs.fileno()), ours
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+
+
+def spawn_worker(heap_bytes: int, cpu_seconds: float, frame_bytes: int) -> Worker:
+    """Starts a worker that is not forked from a zygote, where there can be none.
+
+    Args:
+        heap_bytes: The guest's heap.
+        cpu_seconds: Its CPU time.
+        frame_bytes: The longest frame that the host will read from it.
+
+    Raises:
+        ConfigurationError: As :func:`spawn_zygote`.
+    """
+    if os.name == "posix":
+        worker = _spawn_with_socket(frame_bytes)
+    else:
+        worker = _spawn_with_pipes(frame_bytes)
+    worker.channel.write(ORDER.pack(b"F", heap_bytes, cpu_seconds))
+    return worker
+
+
+def _spawn_with_socket(frame_bytes: int) -> Worker:
+    ours, theirs = _socket.socketpair()
+    try:
+        pid = _spawn(_command("serve", 0), theirs.fileno())
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+
+    def reap() -> tuple[int, float]:
+        _, status, usage = os.wait4(pid, 0)
+        ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        return ended_by, usage.ru_utime + usage.ru_stime
+
+    return Worker(pid, ours.detach(), frame_bytes, reap)
+
+
+def _command(module: str, argument: int) -> list[str]:
+    engine = PathFinder.find_spec("_quickjs")
+    if engine is None or engine.origin is None:
+        raise ConfigurationError("the JavaScript engine is not installed: pip install quickjs-ng")
+    if not sys.executable:
+        raise ConfigurationError("this Python does not know its own executable: start it by path")
+    # -I -S: no environment, no user site, no .pth files: only our package and the engine's folder.
+    return [
+        *(sys.executable, "-I", "-S", "-c", _BOOT.format(module=module)),
+        *(os.path.dirname(_PACKAGE), os.path.dirname(engine.origin), _prelude(), str(argument)),
+    ]
+
+
+def _prelude() -> str:
+    # Beside the package in a checkout, in it when installed.
+    for folder in (os.path.dirname(_PACKAGE), _PACKAGE):
+        file = os.path.join(folder, "js", "prelude.js")
+        if os.path.isfile(file):
+            return file
+    raise ConfigurationError("js/prelude.js is missing from this installation: install it again")
+
+
+def _spawn(command: list[str], socket_fd: int) -> int:
+    try:
+        return os.posix_spawn(
+            command[0],
+            command,
+            {},
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, socket_fd, 0),
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+            setsigmask=[],
+            setsigdef=_SIGNALS,
+        )
+    except OSError as error:
+        raise ConfigurationError(f"the worker cannot be started: {error.strerror}") from error
+
+
+def _spawn_with_pipes(frame_bytes: int) -> Worker:
+    # Windows has no socket pair that a child can inherit as descriptor 0; two pipes do.
+    import subprocess
+
+    try:
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter
+            _command("serve", 1),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={key: os.environ[key] for key in ("SYSTEMROOT",) if key in os.environ},
+        )
+    except OSError as error:
+        raise ConfigurationError(f"the worker cannot be started: {error.strerror}") from error
+    return _PipedWorker(process, frame_bytes)
+
+
+class Worker:
+    """One running worker, the host's handle on it.
+
+    Attributes:
+        pid: Its process id; nobody else's until it is reaped.
+        channel: Its frames.
+
+    Args:
+        pid: Its process id.
+        fd: The host's end of its socket; the worker object owns it.
+        frame_bytes: The longest frame that the host will read.
+        reap: Waits for the process; returns the signal that ended it, or 0, and its CPU seconds.
+    """
+
+    def __init__(
+        self, pid: int, fd: int, frame_bytes: int, reap: Callable[[], tuple[int, float]]
+    ) -> None:
+        self.pid = pid
+        self.channel = Channel(fd, fd, frame_bytes)
+        self._fd = fd
+        # Should its zygote be killed, its pid can become another's; a pidfd cannot.
+        self._pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
+        self._reap = reap
+        self._ended: tuple[int, float] | None = None
+
+    def kill(self) -> None:
+        """Ends the process now; safe to call twice, and from another thread than the exchange's."""
+        try:
+            if self._pidfd >= 0:
+                _signal.pidfd_send_signal(self._pidfd, _SIGKILL)
+            elif self._ended is None:
+                os.kill(self.pid, _SIGKILL)
+        except OSError:  # gone already
+            pass
+
+    def is_gone(self) -> bool:
+        """Returns whether the process has ended, where that can be told without waiting."""
+        if self._pidfd < 0:
+            return self._ended is not None
+        ended = select.poll()
+        ended.register(self._pidfd, select.POLLIN)
+        return bool(ended.poll(0))
+
+    def reap(self) -> int:
+        """Waits for the process to be gone, once it has ended or was killed.
+
+        Returns:
+            The signal that ended it, 0 where none did.
+        """
+        if self._ended is None:
+            try:
+                self._ended = self._reap()
+            except ChildProcessError:  # somebody ignores SIGCHLD: the kernel has reaped it
+                self._ended = (0, 0.0)
+            if self._pidfd >= 0:
+                os.close(self._pidfd)
+                self._pidfd = -1
+        return self._ended[0]
+
+    def close(self) -> None:
+        """Frees the host's end of the socket; nobody may be reading it."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def cpu_seconds(self) -> float:
+        """Returns the CPU time that the process has used, in seconds; 0 where it cannot be told."""
+        if self._ended is not None:
+            return self._ended[1]
+        if sys.platform != "linux":
+            return 0.0
+        try:
+            # The clock id of a process, as clock_getcpuclockid(3) makes it.
+            return time.clock_gettime((~self.pid << 3) | 2)
+        except OSError:
+            return 0.0
+
+
+class _PipedWorker(Worker):
+    def __init__(self, process: subprocess.Popen[bytes], frame_bytes: int) -> None:
+        super().__init__(process.pid, -1, frame_bytes, self._wait)
+        self._process: Any = process
+        self.channel = Channel(process.stdout.fileno(), process.stdin.fileno(), frame_bytes)  # type: ignore[union-attr]
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    def _wait(self) -> tuple[int, float]:
+        return max(0, -int(self._process.wait())), 0.0

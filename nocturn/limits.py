@@ -1,0 +1,94 @@
+"""Every number that bounds a run or a value, with its unit in its name.
+
+``Limits`` are a run's, and a caller may change them; the constants are the product's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from nocturn.errors import ConfigurationError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs 3 ms of every cold start
+    from typing import Final
+
+__all__ = ["Limits"]
+
+NOTE_CONTENT_BYTES: Final = 65_536
+"""A note's content, in UTF-8, a preamble that was read back not counted."""
+NOTE_READ_BYTES: Final = 131_072
+"""What ``memory_read`` returns of a larger, hand-made file."""
+NOTE_PATH_BYTES: Final = 1_024
+NAME_PART_BYTES: Final = 255
+"""One part of a path: the limit of ext4, APFS (255 UTF-8 bytes there too) and, nearly, NTFS."""
+SUMMARY_RAW_BYTES: Final = 4_096
+SUMMARY_CODE_POINTS: Final = 120
+PREAMBLE_BYTES: Final = 16_384
+"""A YAML block larger than this is not read as one: it is a bomb or a body."""
+LIST_PAGE: Final = 200
+CATALOG_BYTES: Final = 2_048
+"""The catalog in UTF-8, its notice included."""
+CATALOG_LINE_BYTES: Final = 512
+CATALOG_READ_BYTES: Final = 8_192
+"""The head of a file that the catalog reads."""
+
+SECRET_CHARACTERS: Final = 4
+"""A secret shorter than this is not matched: it would be in every text."""
+BLOCKS_A_RUN: Final = 3
+"""After so many leak blocks, every later call of the run that carries text is refused unscanned."""
+QUESTIONS_A_RUN: Final = 10
+ASK_SECONDS: Final = 120.0
+"""How long a person has to answer."""
+
+ENVELOPE_BYTES: Final = 65_536
+"""What a frame has beside its text."""
+ERROR_TEXT_CHARACTERS: Final = 8_192
+"""A guest error's message or stack, on its way into a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one run. Nothing here can be switched off: every value is above 0.
+
+    Attributes:
+        wall_seconds: Wall clock; waiting for a person is not counted.
+        cpu_seconds: CPU time of the worker.
+        heap_bytes: The guest's heap.
+        source_bytes: The source, in UTF-8.
+        console_bytes: All console lines together, in UTF-8.
+        value_bytes: The completion value, as JSON in UTF-8.
+        call_bytes: One call's arguments, and one reply, as JSON in UTF-8.
+        calls: Calls in a run.
+        calls_in_flight: Calls that are waiting for their reply at one time.
+
+    Raises:
+        ConfigurationError: A value is not a number above 0 (naming it).
+    """
+
+    wall_seconds: float = 10.0
+    cpu_seconds: float = 5.0
+    heap_bytes: int = 67_108_864
+    source_bytes: int = 1_048_576
+    console_bytes: int = 1_048_576
+    value_bytes: int = 1_048_576
+    call_bytes: int = 1_048_576
+    calls: int = 1_000
+    calls_in_flight: int = 32
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            wanted: tuple[type, ...] = (int, float) if each.name.endswith("_seconds") else (int,)
+            # NaN and infinity are "no limit" in disguise.
+            if type(value) not in wanted or not 0 < value < 2**53:
+                msg = (
+                    f"limit {each.name} is {value!r}: give a "
+                    f"{'number' if float in wanted else 'whole number'} above 0"
+                )
+                raise ConfigurationError(msg)
+
+    @property
+    def frame_bytes(self) -> int:
+        """The longest frame from a worker: JSON is at most six times as long as its text."""
+        return 6 * max(self.call_bytes, self.value_bytes, self.console_bytes) + ENVELOPE_BYTES

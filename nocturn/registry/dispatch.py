@@ -1,0 +1,331 @@
+"""The nine steps, in their order, in one place that no tool can skip.
+
+1 the cage, 2 strict parsing, 3 canonical form, 4 size caps, 5 the leak scan, 6 what can be seen to
+fail, 7 the gate, 8 the effect, 9 the journal. Scan before gate: a secret must not even be shown to
+the person who is asked. A call that fails in 1 to 6 asks nobody and leaves nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import os
+import time
+import traceback
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from nocturn import errors
+from nocturn.effects import Clearance, Preview
+from nocturn.errors import ConfigurationError, NocturnError
+from nocturn.registry.tool import UNGATED, Registry, Tool
+from nocturn.wire import codec
+from nocturn.wire.codec import NotSendableError
+
+if TYPE_CHECKING:
+    from nocturn.guard.caller import Caller
+    from nocturn.guard.gate import Gate
+    from nocturn.guard.ports import Journal
+    from nocturn.guard.scanner import Scanner
+    from nocturn.guard.screen import Screen
+    from nocturn.registry.call import Call
+
+__all__ = ["Dispatcher"]
+
+_LOG = logging.getLogger("nocturn")
+
+
+class Dispatcher:
+    """Runs calls.
+
+    Args:
+        registry: The tools.
+        screen: Looks for secrets in what comes in.
+        scanner: Takes them out of what goes out.
+        gate: Rules on effects; None refuses every gated call.
+        journal: Where calls are written down.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        screen: Screen,
+        scanner: Scanner,
+        gate: Gate | None,
+        journal: Journal,
+    ) -> None:
+        self.registry = registry
+        self._screen = screen
+        self._scanner = scanner
+        self._gate = gate
+        self._journal = journal
+
+    def dispatch(self, call: Call, caller: Caller, call_bytes: int) -> Any:
+        """Runs one call down the whole road.
+
+        Args:
+            call: The call; its effects, ruling, code and bytes are filled in.
+            caller: Whose it is.
+            call_bytes: The most that its arguments may have, as JSON in UTF-8.
+
+        Returns:
+            The tool's value, redacted: JSON-able.
+
+        Raises:
+            NocturnError: The call was refused or failed; its message is safe for the guest.
+        """
+        call.id = os.urandom(8).hex()
+        try:
+            value = self._run(call, caller, call_bytes)
+        except NocturnError as error:
+            told = self._told(error, call)
+            self._settle(call, caller, told.code)
+            raise told from None
+        except KeyboardInterrupt:  # the person's, at a call from Python
+            self._settle(call, caller, errors.CANCELLED)
+            raise
+        except BaseException as fault:  # noqa: BLE001 - not even a tool's SystemExit is the guest's
+            self._log(call, fault)
+            self._settle(call, caller, errors.INTERNAL, type(fault).__name__)
+            said = f": {fault}" if isinstance(fault, NotSendableError) else ""
+            raise NocturnError(
+                errors.INTERNAL,
+                self._redact(f"the tool failed{said}; the journal has the call as {call.id}"),
+                tool=call.tool,
+                detail={"call": call.id},
+            ) from None
+        self._settle(call, caller, None)
+        return value
+
+    def _run(self, call: Call, caller: Caller, call_bytes: int) -> Any:
+        tool = self._in_cage(call, caller)  # 1
+        parsed = _parse(tool, call, call_bytes, self._redact)  # 2
+        canonical = tool.canonical(dict(parsed)) if tool.canonical else dict(parsed)  # 3
+        _cap(tool, call, canonical, call_bytes)  # 4
+        incoming = [call.tool, *_strings(call.arguments)]
+        self._screen.check(caller, call.tool, incoming, list(_strings(canonical)))  # 5
+        preview = tool.foresee(canonical) if tool.foresee else Preview()  # 6
+        clearance = self._clear(tool, call, caller, canonical, preview)  # 7
+        if not caller.alive():
+            raise NocturnError(errors.CANCELLED, "the run had ended before the call could begin")
+        if clearance is not None:  # 9, before 8
+            self._journal.append(self._entry(call, caller, "intent"), durable=True)
+        value = _call(tool, canonical, clearance, preview)  # 8
+        if not isinstance(value, str):  # a text can always be sent; the rest is looked at
+            codec.encode(value)
+        value = self._scanner.redact_value(value)
+        call.bytes = _written(value)
+        return value
+
+    def _in_cage(self, call: Call, caller: Caller) -> Tool:
+        cage = self.registry.cage(None) if caller.cage is None else caller.cage
+        tool = self.registry.get(call.tool) if call.tool in cage else None
+        if tool is None:
+            names = ", ".join(sorted(cage)) or "none"
+            raise NocturnError(
+                errors.UNKNOWN_TOOL,
+                f"there is no tool named {_quoted(self._redact(call.tool))}; there are: {names}",
+            )
+        return tool
+
+    def _clear(
+        self,
+        tool: Tool,
+        call: Call,
+        caller: Caller,
+        canonical: Mapping[str, Any],
+        preview: Preview,
+    ) -> Clearance | None:
+        call.effects = tuple(each.effect(canonical) for each in tool.effects)
+        if not call.effects:
+            call.ruling = UNGATED
+            return None
+        if self._gate is None:
+            call.ruling = "policy"
+            raise NocturnError(
+                errors.GATE_DENIED,
+                "no gate is wired, so nothing that has effects may run",
+                detail={"reason": "policy", "configuration": "gate"},
+            )
+        if tool.foresee is None:  # what a person is shown, and what is bound, is the arguments
+            preview = Preview(
+                after=json.dumps(canonical, ensure_ascii=False, default=str, indent=2)
+            )
+        content = (preview.after or "").encode("utf-8", "surrogatepass")
+        try:
+            clearance = self._gate.clear(caller, call.tool, call.effects, content, preview)
+        except NocturnError as error:
+            call.ruling = error.detail.get("reason")
+            raise
+        call.ruling = clearance.ruling
+        return clearance
+
+    def _told(self, error: NocturnError, call: Call) -> NocturnError:
+        """Returns the error as the guest may see it: what it echoes is redacted first."""
+        code, detail = error.code, error.detail
+        if isinstance(error, ConfigurationError):  # a file of ours is broken, not the call
+            code, detail = errors.STORAGE, {"configuration": call.tool}
+        elif code not in errors.CODES:
+            code = errors.INTERNAL
+        return NocturnError(
+            code,
+            self._redact(error.message),
+            tool=self._redact(call.tool),
+            detail=self._scanner.redact_value(detail),
+        )
+
+    def _settle(self, call: Call, caller: Caller, code: str | None, fault: str = "") -> None:
+        """Writes the outcome down: 9. A write's effect stands, so a failure here is only told."""
+        call.tool = self._redact(call.tool)  # nobody's record of the call holds a secret
+        call.code = code
+        call.ended = time.monotonic()
+        wrote = call.effects and code is None
+        entry = self._entry(call, caller, "outcome")
+        entry |= {"code": code, "bytes": call.bytes, "ms": call.ms}
+        if fault:
+            entry["fault"] = fault
+        if not caller.alive():
+            entry["late"] = True
+        try:
+            self._journal.append(entry, durable=bool(wrote))
+        except NocturnError as error:
+            _LOG.warning("the outcome of call %s is not in the journal: %s", call.id, error.message)
+
+    def _entry(self, call: Call, caller: Caller, phase: str) -> dict[str, Any]:
+        entry: dict[str, Any] = {
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "phase": phase,
+            "call": call.id,
+            "run": caller.run,
+            "agent": caller.agent,
+            "mode": caller.mode.value,
+            "tool": self._redact(call.tool)[:256],
+            "effects": [effect.to_dict() for effect in call.effects],
+            "ruling": call.ruling,
+        }
+        redacted: dict[str, Any] = self._scanner.redact_value(entry)
+        return redacted
+
+    def _log(self, call: Call, fault: BaseException) -> None:
+        told = "".join(traceback.format_exception(fault))
+        _LOG.error("tool %s failed in call %s\n%s", call.tool, call.id, self._redact(told))
+
+    def _redact(self, text: str) -> str:
+        return self._scanner.redact(text)
+
+
+def _parse(tool: Tool, call: Call, call_bytes: int, redact: Callable[[str], str]) -> dict[str, Any]:
+    """Step 2: strict types, no extra keys; the error names the field."""
+    if call.problem is not None:
+        raise NocturnError(errors.BAD_ARGUMENTS, call.problem)
+    if call.size_bytes > call_bytes and call.arguments is None:
+        raise _too_large("arguments", call_bytes, call.size_bytes)
+    if type(call.arguments) is not dict:
+        raise NocturnError(
+            errors.BAD_ARGUMENTS, "the arguments are not an object: pass {name: value, …}"
+        )
+    arguments: dict[str, Any] = call.arguments
+    for name, value in arguments.items():
+        for text in _strings((name, value)):
+            _require_unicode(name, text, redact)
+    return _validate(tool, arguments, redact)
+
+
+def _validate(
+    tool: Tool, arguments: dict[str, Any], redact: Callable[[str], str]
+) -> dict[str, Any]:
+    from pydantic import ValidationError
+
+    try:
+        return tool.parse(json.dumps(arguments))
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+        # Redacted before it is cut: half a secret would pass.
+        place = redact(".".join(str(part) for part in first["loc"]))
+        known = ", ".join(tool.fields) or "none"
+        said = {
+            "missing": f"argument {place} is missing; {tool.name} takes: {known}",
+            "extra_forbidden": f"there is no argument {_quoted(place)}; {tool.name} takes: {known}",
+            "json_invalid": f"the arguments are nested too deep for {tool.name}, which takes: {known}",
+        }.get(first["type"], f"argument {_quoted(place)}: {first['msg']}")
+        raise NocturnError(errors.BAD_ARGUMENTS, said, detail={"field": place[:256]}) from None
+
+
+def _require_unicode(name: str, text: str, redact: Callable[[str], str]) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        field = redact(name).encode("utf-8", "replace").decode()
+        raise NocturnError(
+            errors.BAD_ARGUMENTS,
+            f"argument {_quoted(field)} has half a surrogate pair at position {problem.start}, "
+            "which no text file can hold: remove it (String.prototype.toWellFormed)",
+            detail={"field": field[:256]},
+        ) from None
+
+
+def _cap(tool: Tool, call: Call, canonical: Mapping[str, Any], call_bytes: int) -> None:
+    """Step 4: no value is over its cap."""
+    if call.size_bytes > call_bytes:
+        raise _too_large("arguments", call_bytes, call.size_bytes)
+    for name, limit in (tool.caps or {}).items():
+        value = canonical.get(name)
+        if isinstance(value, str) and (size := len(value.encode())) > limit:
+            raise _too_large(name, limit, size)
+
+
+def _too_large(field: str, limit: int, size: int) -> NocturnError:
+    return NocturnError(
+        errors.TOO_LARGE,
+        f"{field} is {size} bytes and the limit is {limit}: split it",
+        detail={"field": field, "limit": limit, "size": size},
+    )
+
+
+def _call(
+    tool: Tool, canonical: Mapping[str, Any], clearance: Clearance | None, preview: Preview
+) -> Any:
+    """Step 8: the effect."""
+    given = {**canonical, "clearance": clearance, "preview": preview}
+    value = tool.function(**{name: given[name] for name in tool.parameters & given.keys()})
+    return _awaited(value) if inspect.iscoroutine(value) else value
+
+
+def _awaited(work: Coroutine[Any, Any, Any]) -> Any:
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    # A call from Python, made inside of somebody's event loop, which cannot be entered twice.
+    with ThreadPoolExecutor(1, thread_name_prefix="nocturn-tool") as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
+def _written(value: Any) -> int:
+    written = value.get("bytesWritten") if isinstance(value, dict) else None
+    return written if isinstance(written, int) else 0
+
+
+def _strings(value: Any) -> Iterable[str]:
+    """Every string in a value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _strings(key)
+            yield from _strings(item)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in value:
+            yield from _strings(item)
+
+
+def _quoted(text: str) -> str:
+    from nocturn.visible import visible
+
+    shown = visible(text, keep="")
+    return f"“{shown[:80]}…”" if len(shown) > 80 else f"“{shown}”"

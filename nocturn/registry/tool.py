@@ -1,0 +1,347 @@
+"""A tool: a named host function with an input schema, and what it says of its effects."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
+
+from nocturn.effects import Effect, Preview
+from nocturn.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = ["UNGATED", "Declared", "Registry", "Tool", "tool"]
+
+UNGATED: Final = "ungated"
+"""What a tool says in place of effects when it does nothing that anybody need rule on."""
+
+_NAME_CHARACTERS: Final = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+)
+_NAME_LENGTH: Final = 64
+
+Target = str | Callable[[Mapping[str, Any]], str]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An effect that a tool declares.
+
+    Attributes:
+        kind: As in :class:`~nocturn.effects.Effect`.
+        verb: As in :class:`~nocturn.effects.Effect`.
+        target: The name of the argument that holds the target, or a function from the canonical
+            arguments to it.
+    """
+
+    kind: str
+    verb: str
+    target: Target
+
+    def effect(self, arguments: Mapping[str, Any]) -> Effect:
+        """Returns the effect that these canonical arguments would have."""
+        found = self.target(arguments) if callable(self.target) else arguments[self.target]
+        return Effect(self.kind, self.verb, str(found))
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A named host function, and all that the road needs to know of it.
+
+    Attributes:
+        name: 1 to 64 of ``a-z A-Z 0-9 _ -``.
+        description: What it does, for people and models.
+        axis: ``read`` or ``write``.
+        effects: What it declares; empty for an ungated tool.
+        function: The function itself, sync or async. Its parameters are the schema; keyword-only
+            ones are the host's to fill: ``clearance``, ``preview``, and what ``canonical`` adds.
+        model: A pydantic model of the arguments in place of the function's parameters.
+        canonical: Step 3: puts parsed arguments in canonical form or raises ``NocturnError``.
+        caps: Step 4: the most bytes of UTF-8 that a canonical string argument may have, by name.
+        foresee: Step 6: raises what can already be seen to fail; returns what would change.
+        page: What its page says besides: ``returns``, ``notes``, ``wrapper``, ``example``; see
+            :mod:`nocturn.registry.page`.
+    """
+
+    name: str
+    description: str
+    axis: Literal["read", "write"]
+    effects: tuple[Declared, ...]
+    function: Callable[..., Any]
+    model: type[BaseModel] | None = None
+    canonical: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    caps: Mapping[str, int] | None = None
+    foresee: Callable[[dict[str, Any]], Preview] | None = None
+    page: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.name) <= _NAME_LENGTH or not _NAME_CHARACTERS.issuperset(self.name):
+            raise ConfigurationError(
+                f"tool name {self.name!r} is not 1 to {_NAME_LENGTH} of a-z, A-Z, 0-9, _ and -"
+            )
+        if self.axis not in ("read", "write"):
+            raise ConfigurationError(f"tool {self.name}: axis is {self.axis!r}, not read or write")
+        if self.axis == "write" and not self.effects:
+            raise ConfigurationError(
+                f"tool {self.name} writes, so it must declare what: "
+                'effects=[("kind", "verb", "argument that holds the target")]'
+            )
+        if self.model is None:
+            _require_types(self)
+
+    @cached_property
+    def arguments(self) -> type[BaseModel]:
+        """The pydantic model of the arguments: strict, frozen, no extra keys. Made on first use."""
+        return _model_of(self.function) if self.model is None else _strict(self.model)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the arguments, as a caller spells them."""
+        fields = self.arguments.model_fields
+        return tuple(field.alias or name for name, field in fields.items())
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """The names of the function's parameters, the host's included."""
+        return frozenset(inspect.signature(self.function).parameters)
+
+    def parse(self, text: str) -> dict[str, Any]:
+        """Returns the arguments in ``text``, JSON, by name; the function's own defaults left out.
+
+        Raises:
+            pydantic.ValidationError: They are not what the schema says.
+        """
+        # As JSON, since that is what it was: in strict mode a list is no tuple, a string no enum.
+        parsed = self.arguments.model_validate_json(text, strict=True)
+        names = self.arguments.model_fields if self.model else parsed.model_fields_set
+        return {name: getattr(parsed, name) for name in names}
+
+    @property
+    def gate(self) -> str:
+        """What the gate rules on, in words: ``memory write``, or ``ungated``."""
+        return ", ".join(f"{each.kind} {each.verb}" for each in self.effects) or UNGATED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns ``{"name", "description", "axis", "effects", "input"}``, JSON-able."""
+        effects = [{"kind": each.kind, "verb": each.verb} for each in self.effects]
+        return {
+            "name": self.name,
+            "description": self.description,
+            "axis": self.axis,
+            "effects": effects,
+            "input": self.schema(),
+        }
+
+    def schema(self) -> dict[str, Any]:
+        """Returns the JSON schema of the arguments."""
+        return self.arguments.model_json_schema()
+
+
+class Registry:
+    """Tools by name. A name that is there already raises: nobody replaces a tool unseen."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        for each in tools:
+            self.add(each)
+
+    def add(self, added: Tool) -> None:
+        """Adds a tool.
+
+        Raises:
+            ConfigurationError: It is no tool, or its name is taken.
+        """
+        if not isinstance(added, Tool):
+            raise ConfigurationError(
+                f"{added!r} is not a tool: put @tool(axis=…, effects=…) on the function"
+            )
+        if added.name in self._tools:
+            raise ConfigurationError(f"there are two tools named {added.name}: rename one")
+        self._tools[added.name] = added
+
+    def get(self, name: str) -> Tool | None:
+        """Returns the tool of this name, None where there is none."""
+        return self._tools.get(name)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def names(self) -> tuple[str, ...]:
+        """Returns the names, sorted."""
+        return tuple(sorted(self._tools))
+
+    def cage(self, names: Iterable[str] | None) -> frozenset[str]:
+        """Returns the names as a cage, None for all.
+
+        Raises:
+            ConfigurationError: A name is not in the registry.
+        """
+        if names is None:
+            return frozenset(self._tools)
+        wanted = frozenset((names,) if isinstance(names, str) else names)
+        unknown = sorted(wanted - self._tools.keys())
+        if unknown:
+            raise ConfigurationError(
+                f"there is no tool named {unknown[0]}; there are {', '.join(self.names())}"
+            )
+        return wanted
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    axis: Literal["read", "write"] = ...,
+    effects: Literal["ungated"] | Iterable[tuple[str, str, Target]] = ...,
+    name: str | None = None,
+    description: str | None = None,
+    arguments: type[BaseModel] | None = None,
+    canonical: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    caps: Mapping[str, int] | None = None,
+    foresee: Callable[[dict[str, Any]], Preview] | None = None,
+    page: Mapping[str, Any] | None = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    axis: Literal["read", "write"] = "write",
+    effects: Literal["ungated"] | Iterable[tuple[str, str, Target]] = (),
+    name: str | None = None,
+    description: str | None = None,
+    arguments: type[BaseModel] | None = None,
+    canonical: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    caps: Mapping[str, int] | None = None,
+    foresee: Callable[[dict[str, Any]], Preview] | None = None,
+    page: Mapping[str, Any] | None = None,
+) -> Any:
+    """Makes a tool out of a typed function, sync or async.
+
+    ::
+
+        @tool(axis="read", effects="ungated")
+        def weather(city: Annotated[str, "a city's name"]) -> dict[str, float]:
+            "The weather of a city, in °C and m/s."
+            ...
+
+        @tool(axis="write", effects=[("mail", "send", "to")])
+        def send_mail(to: str, text: str) -> str: ...
+
+    Args:
+        axis: ``write`` unless the function changes nothing.
+        effects: ``"ungated"``, or for each effect its kind, its verb, and the argument that holds
+            its target (or a function from the arguments to it).
+        name: The function's name where it is not given.
+        description: The function's docstring where it is not given.
+        arguments: A pydantic model in place of the function's parameters; the function then gets
+            the model's fields by name.
+        canonical: See :class:`Tool`, also for the rest.
+
+    Raises:
+        ConfigurationError: The name is not allowed, effects are missing, or a parameter has no
+            type.
+    """
+
+    def make(made: Callable[..., Any]) -> Tool:
+        if effects == UNGATED:
+            declared: tuple[Declared, ...] = ()
+        else:
+            if isinstance(effects, str) or not (rows := tuple(effects)):
+                raise ConfigurationError(
+                    f"tool {name or made.__name__}: say what it does, "
+                    'effects=[("kind", "verb", "argument")], or effects="ungated"'
+                )
+            declared = tuple(_declared(name or made.__name__, row) for row in rows)
+        return Tool(
+            name=name or made.__name__,
+            description=description or inspect.getdoc(made) or "",
+            axis=axis,
+            effects=declared,
+            function=made,
+            model=arguments,
+            canonical=canonical,
+            caps=caps,
+            foresee=foresee,
+            page=page or {},
+        )
+
+    return make if function is None else make(function)
+
+
+def _declared(name: str, row: Any) -> Declared:
+    if isinstance(row, tuple) and len(cast("tuple[Any, ...]", row)) == len(_ROW):
+        kind, verb, target = cast("tuple[Any, ...]", row)
+        if (
+            isinstance(kind, str)
+            and isinstance(verb, str)
+            and (isinstance(target, str) or callable(target))
+        ):
+            return Declared(kind, verb, target)
+    raise ConfigurationError(
+        f'tool {name}: an effect is ("kind", "verb", "argument"), three of them, not {row!r}'
+    )
+
+
+def _require_types(made: Tool) -> None:
+    """Refuses at once what :func:`_model_of` could only refuse at the first call."""
+    parameters = inspect.signature(made.function).parameters
+    for parameter in parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            continue
+        if parameter.annotation is parameter.empty or parameter.kind is not _BY_NAME:
+            raise ConfigurationError(
+                f"tool {made.name}: parameter {parameter.name} needs a type, "
+                "and must be one that can be passed by name"
+            )
+    if made.canonical is not None:
+        return  # the target may be what it adds
+    for effect in made.effects:
+        if isinstance(effect.target, str):
+            holder = parameters.get(effect.target)
+            if holder is None or holder.default is not holder.empty:
+                raise ConfigurationError(
+                    f"tool {made.name}: the target {effect.target} is not an argument that is "
+                    "always there: name a parameter without a default, or give a function"
+                )
+
+
+def _strict(model: type[BaseModel]) -> type[BaseModel]:
+    """Returns the caller's model, strict whatever its own configuration says."""
+    from pydantic import ConfigDict
+
+    config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    made = type(model)(model.__name__, (model,), {"model_config": config, "__module__": __name__})
+    return cast("type[BaseModel]", made)
+
+
+def _model_of(function: Callable[..., Any]) -> type[BaseModel]:
+    """Makes the pydantic model of a function's parameters."""
+    from typing import Annotated, get_args, get_origin, get_type_hints
+
+    from pydantic import ConfigDict, Field, create_model
+
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            continue
+        hint = hints[parameter.name]
+        if get_origin(hint) is Annotated:
+            words = [each for each in get_args(hint)[1:] if isinstance(each, str)]
+            if words:
+                hint = Annotated[hint, Field(description=words[0])]
+        # The function fills its defaults in itself, so the schema need only say "not required".
+        default = ... if parameter.default is parameter.empty else None
+        fields[parameter.name] = (hint, default)
+    config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    return create_model(f"{function.__name__}_arguments", __config__=config, **fields)
+
+
+_ROW: Final = ("kind", "verb", "target")
+_BY_NAME: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -1,0 +1,214 @@
+"""THE path-security boundary: the one place where a path becomes something on disk.
+
+Everything that nocturn reads or writes under a root goes through :class:`Folder`. Why it holds:
+
+- it walks part by part, each directory opened from its parent's descriptor with ``O_NOFOLLOW``, so
+  what was checked is what is used, and a link that is swapped in is met, not followed;
+- a link is resolved here, by hand, against the descriptors of the way so far; ``..`` in a link pops
+  that stack and cannot pop the root;
+- writing goes through no folder link at all: the gate rules on names, so one file has one name;
+- looking makes nothing: folders are made by the write itself, and unmade if it fails.
+
+Its parts: ``directory.py`` has the system calls, and what is weaker on Windows; ``way.py`` follows
+links for reading; ``place.py`` writes. Nothing else in nocturn opens a path under a root.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from nocturn.errors import BAD_ARGUMENTS, NOT_A_NOTE, PATH_ESCAPE, NocturnError
+from nocturn.store.directory import BY_DESCRIPTOR, Content, Directory, is_link
+from nocturn.store.place import Place
+from nocturn.store.trouble import disk_trouble, not_a_note, not_found, shown
+from nocturn.store.way import Way, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from pathlib import Path
+
+__all__ = ["Entry", "Folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that a walk came by and that is no folder.
+
+    Attributes:
+        path: Where it is, as spelled on disk, parts joined by ``/``.
+        kind: ``file`` for a regular file, ``other`` for a link, a FIFO, a device, ``closed`` for a
+            folder that cannot be looked into.
+        directory: Its directory, open until the walk goes on.
+        name: Its name there.
+    """
+
+    path: str
+    kind: Literal["file", "other", "closed"]
+    directory: Directory
+    name: str
+
+
+class Folder:
+    """A root directory, and the only way to what is under it.
+
+    The root may be missing: then it has nothing, and the first write makes it. Its parents' links
+    are followed, since they are the user's; the root itself must not be a link.
+    """
+
+    def __init__(self, root: Path, *, by_descriptor: bool = BY_DESCRIPTOR) -> None:
+        self._root = root.absolute()
+        self._by_descriptor = by_descriptor
+
+    def read(self, path: str, limit: int) -> Content:
+        """Reads a regular file; links are followed as long as they stay inside.
+
+        Args:
+            path: The canonical path, or a path as spelled on disk.
+            limit: How many bytes at most.
+
+        Raises:
+            NocturnError: ``NOT_FOUND``, ``NOT_A_NOTE``, ``PATH_ESCAPE``, ``STORAGE``.
+        """
+        with disk_trouble(f"reading {shown(path)}"), self._followed(path) as (at, name, link):
+            try:
+                return replace(at.read(name, limit), link=link)
+            except IsADirectoryError:
+                raise not_a_note(path) from None
+            except FileNotFoundError:
+                raise not_found(path) from None
+
+    @contextmanager
+    def place(self, path: str) -> Generator[Place]:
+        """Finds where a file would be written, and makes nothing yet.
+
+        Args:
+            path: The canonical path.
+
+        Yields:
+            The place, good inside the ``with`` only.
+
+        Raises:
+            NocturnError: ``NAME_TAKEN`` (``detail["existing"]``), ``NOT_A_NOTE``, ``PATH_ESCAPE``,
+                ``BAD_ARGUMENTS`` for a folder link that stays inside, ``STORAGE``.
+        """
+        *folders, name = path.split("/")
+        with disk_trouble(f"opening {shown(path)}"):
+            at, missing = self._deepest()
+        try:
+            with disk_trouble(f"opening {shown(path)}"):
+                done: list[str] = []
+                for part in folders:
+                    there = None if missing else spelled(at, part, done)
+                    if there is None:
+                        missing.append(part)
+                        continue
+                    done.append(there)
+                    at = self._step(at, done)
+                there = None if missing else spelled(at, name, done)
+                status = None if there is None else at.status(there)
+                if status is not None and not (stat.S_ISREG(status.st_mode) or is_link(status)):
+                    raise not_a_note(path)
+            place = Place(path, at, tuple(missing), there or name, status)
+            yield place
+        finally:
+            at.close()
+
+    def walk(self) -> Iterator[Entry]:
+        """Goes through everything under the root that is no folder, through no link.
+
+        Raises:
+            NocturnError: ``PATH_ESCAPE`` or ``STORAGE``, where the root itself cannot be opened.
+        """
+        with disk_trouble("opening the folder"):
+            try:
+                top = self._open_root()
+            except FileNotFoundError:
+                return
+        way = [("", top, iter(list[str]()))]
+        try:
+            with disk_trouble("reading the folder"):
+                way[0] = ("", top, iter(sorted(top.names())))
+            while way:
+                prefix, at, names = way[-1]
+                name = next(names, None)
+                if name is None:
+                    way.pop()
+                    at.close()
+                    continue
+                try:
+                    status = at.status(name)
+                    if status is not None and stat.S_ISDIR(status.st_mode):
+                        inner = at.folder(name)
+                        way.append((f"{prefix}{name}/", inner, iter(())))
+                        way[-1] = (f"{prefix}{name}/", inner, iter(sorted(inner.names())))
+                        continue
+                except OSError:
+                    yield Entry(prefix + name, "closed", at, name)
+                    continue
+                if status is not None:
+                    regular = stat.S_ISREG(status.st_mode)
+                    yield Entry(prefix + name, "file" if regular else "other", at, name)
+        finally:
+            for _, at, _ in way:
+                at.close()
+
+    def _open_root(self) -> Directory:
+        return Directory.at(self._root, follow=False, by_descriptor=self._by_descriptor)
+
+    def _deepest(self) -> tuple[Directory, list[str]]:
+        """Opens the root, or its nearest parent that exists, with the names that are missing."""
+        try:
+            return self._open_root(), []
+        except FileNotFoundError:
+            missing = [self._root.name]
+        for parent in self._root.parents:
+            try:
+                at = Directory.at(parent, follow=True, by_descriptor=self._by_descriptor)
+            except FileNotFoundError:
+                missing.insert(0, parent.name)
+            else:
+                return at, missing
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    def _step(self, at: Directory, done: list[str]) -> Directory:
+        """Goes from ``at`` into the folder ``done[-1]``, for writing."""
+        status = at.status(done[-1])
+        path = "/".join(done)
+        if status is not None and is_link(status):
+            self._refuse_folder_link(path)
+        if status is not None and not stat.S_ISDIR(status.st_mode):
+            message = f"{shown(path)} is a file, not a folder: use another name"
+            raise NocturnError(NOT_A_NOTE, message)
+        folder = at.folder(done[-1])
+        at.close()
+        return folder
+
+    def _refuse_folder_link(self, path: str) -> None:
+        try:
+            with self._followed(path):
+                pass
+        except NocturnError as error:
+            if error.code == PATH_ESCAPE:
+                raise
+        message = (
+            f"{shown(path)} is a link to another folder, and one note has one name: write to "
+            "the folder that it points to"
+        )
+        raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "path"})
+
+    @contextmanager
+    def _followed(self, path: str) -> Generator[tuple[Directory, str, str | None]]:
+        try:
+            top = self._open_root()
+        except FileNotFoundError:
+            raise not_found(path) from None
+        way = Way(self._root, top, path)
+        try:
+            yield way.end()
+        finally:
+            way.close()

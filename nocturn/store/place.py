@@ -1,0 +1,151 @@
+"""Where one file is or would be: what is written, is written here, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from nocturn.errors import CONFLICT, NocturnError
+from nocturn.store.directory import Content, Directory, is_link
+from nocturn.store.trouble import disk_trouble, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["Place"]
+
+
+class Place:
+    """Where a file is or would be; nothing has been made yet.
+
+    Attributes:
+        path: The canonical path.
+        entry: The entry's own state, None where nothing is there.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        at: Directory,
+        missing: tuple[str, ...],
+        name: str,
+        entry: os.stat_result | None,
+    ) -> None:
+        self.path = path
+        self.entry = entry
+        self._at = at
+        self._missing = missing
+        self._name = name
+
+    def link_text(self) -> str | None:
+        """Gives what the entry says where it is a link, else None."""
+        if self.entry is None or not is_link(self.entry):
+            return None
+        with disk_trouble(f"reading {shown(self.path)}"):
+            return self._at.link_text(self._name)
+
+    def read(self, limit: int) -> Content:
+        """Reads the file, which must be there and be no link."""
+        with disk_trouble(f"reading {shown(self.path)}"):
+            return self._at.read(self._name, limit)
+
+    def replace_file(self, data: bytes, *, unchanged: bool = False) -> None:
+        """Puts a whole file here, atomically and down to the disk, 0600 in folders of 0700.
+
+        A link is replaced as an entry: what it points to stays as it is.
+
+        Args:
+            data: The whole file.
+            unchanged: Whether the entry must still be the one that was found.
+
+        Raises:
+            NocturnError: ``CONFLICT`` where it isn't, ``STORAGE`` where the disk refuses. The old
+                file is whole, and no temporary file and no new folder is left.
+        """
+        with disk_trouble(f"writing {shown(self.path)}"), self._made_folder() as at:
+            at.replace(self._name, data, (lambda: self._require_same(at)) if unchanged else None)
+
+    def move_to(self, other: Place) -> None:
+        """Moves the entry, a link as the link, to a place where nothing is.
+
+        Raises:
+            NocturnError: ``STORAGE``; the entry is where it was.
+        """
+        with disk_trouble(f"moving {shown(self.path)}"), other._made_folder() as to:
+            try:
+                self._at.rename(self._name, to, other._name)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                self._copy_across(to, other._name)
+            to.sync()
+            self._at.sync()
+
+    @contextmanager
+    def open_file(self, flags: int) -> Generator[int]:
+        """Opens the file here, made with mode 0600 where it is missing; never through a link.
+
+        Args:
+            flags: Such as ``os.O_RDWR | os.O_APPEND``.
+
+        Yields:
+            Its descriptor.
+        """
+        with disk_trouble(f"opening {shown(self.path)}"), self._made_folder() as at:
+            fd = at.open_file(self._name, flags | os.O_CREAT)
+            if self.entry is None:
+                at.sync()
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def _made_folder(self) -> Generator[Directory]:
+        """Makes the missing folders; unmakes them if what is done inside fails."""
+        way = [self._at]
+        made: list[tuple[Directory, str]] = []
+        try:
+            for name in self._missing:
+                folder, new = way[-1].make_folder(name)
+                if new:
+                    made.append((way[-1], name))
+                way.append(folder)
+            yield way[-1]
+            for parent, _ in made:
+                parent.sync()
+        except BaseException:
+            for parent, name in reversed(made):
+                parent.drop(name, folder=True)
+            raise
+        finally:
+            for each in way[1:]:
+                each.close()
+
+    def _require_same(self, at: Directory) -> None:
+        if not _same(at.status(self._name), self.entry):
+            message = f"{shown(self.path)} was changed just now: read it again"
+            raise NocturnError(CONFLICT, message)
+
+    def _copy_across(self, to: Directory, name: str) -> None:
+        """Moves to another file system, where rename cannot: copies first, then removes."""
+        text = self.link_text()
+        if text is not None:
+            to.make_link(name, text)
+        else:
+            to.replace(name, self._at.read(self._name, sys.maxsize).data)
+        to.sync()
+        self._at.unlink(self._name)
+
+
+def _same(now: os.stat_result | None, then: os.stat_result | None) -> bool:
+    if now is None or then is None:
+        return now is then
+    return (now.st_ino, now.st_size, now.st_mtime_ns) == (
+        then.st_ino,
+        then.st_size,
+        then.st_mtime_ns,
+    )

@@ -1,0 +1,78 @@
+"""What goes wrong with a path or a disk, in words that say what a person can do about it."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from nocturn.errors import NOT_A_NOTE, NOT_FOUND, PATH_ESCAPE, STORAGE, NocturnError
+from nocturn.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["disk_trouble", "escapes", "not_a_note", "not_found", "shown", "trouble_of"]
+
+_ADVICE: Final = {
+    errno.ENOSPC: "the disk is full: free some space and try again",
+    errno.EDQUOT: "the disk quota is used up: free some space and try again",
+    errno.EROFS: "the disk is read-only: choose a workspace that can be written",
+    errno.EACCES: "permission is missing: check who owns the workspace and its modes",
+    errno.EPERM: "permission is missing: check who owns the workspace and its modes",
+    errno.ENOENT: "a folder vanished meanwhile: try again",
+    errno.ESTALE: "a folder vanished meanwhile: try again",
+    errno.ENOTDIR: "a file is where a folder should be: move it away and try again",
+    errno.EISDIR: "a folder came to its place meanwhile: move it away and try again",
+    errno.EMFILE: "too many files are open: close some and try again",
+    errno.ENFILE: "too many files are open: close some and try again",
+    errno.ENAMETOOLONG: "the name is longer than this disk takes: shorten it",
+    errno.EIO: "the disk reports a fault: check it before you try again",
+}
+
+
+@contextmanager
+def disk_trouble(what: str) -> Generator[None]:
+    """Turns an ``OSError`` inside it into a :class:`NocturnError`.
+
+    Args:
+        what: What was being done, for people: ``writing "people/lina.md"``. No absolute path.
+
+    Raises:
+        NocturnError: ``STORAGE`` with what to do about it, or ``PATH_ESCAPE`` where a link stands
+            where none may be.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise trouble_of(error, what) from None
+
+
+def trouble_of(error: OSError, what: str) -> NocturnError:
+    """Gives the error that stands for this ``OSError``, whose own text has absolute paths."""
+    name = errno.errorcode.get(error.errno or 0, "an unknown error")
+    if error.errno == errno.ELOOP:
+        return NocturnError(PATH_ESCAPE, f"{what} met a link where none may be: remove the link")
+    advice = _ADVICE.get(error.errno or 0, f"the disk refused ({name}): check it and try again")
+    return NocturnError(STORAGE, f"{what} failed, {advice}", detail={"errno": name})
+
+
+def shown(path: str) -> str:
+    """Gives a path in quotes, hidden characters visible."""
+    return f'"{visible(path, keep="")}"'
+
+
+def not_found(path: str) -> NocturnError:
+    """Nothing is there."""
+    return NocturnError(NOT_FOUND, f"{shown(path)} is not there: look at the list of notes")
+
+
+def not_a_note(path: str) -> NocturnError:
+    """A folder, a FIFO, a socket or a device is there."""
+    return NocturnError(NOT_A_NOTE, f"{shown(path)} is no regular file: use another name")
+
+
+def escapes(path: str) -> NocturnError:
+    """A link on its way leaves."""
+    message = f"{shown(path)} goes through a link that leaves the folder: remove the link"
+    return NocturnError(PATH_ESCAPE, message)

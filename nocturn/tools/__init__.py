@@ -1,0 +1,14 @@
+"""The tools that come with nocturn: one file for each JavaScript namespace.
+
+A tool says what its arguments look like, what it would do, and how; it never asks whether it may.
+"""
+
+BUILT_IN = (
+    "memory_list",
+    "memory_read",
+    "memory_remove",
+    "memory_stat",
+    "memory_write",
+    "time_now",
+)
+"""The names, so that a clash is seen before anything heavy is loaded."""

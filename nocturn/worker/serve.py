@@ -1,0 +1,96 @@
+"""A worker's life: lock down, say so, run one guest, say how it ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+from _json import encode_basestring_ascii as quoted  # json itself costs 7 ms of a cold start
+
+from nocturn.wire.frames import ORDER, Channel
+from nocturn.worker import lockdown
+from nocturn.worker.engine import Engine
+
+__all__ = ["Lines", "main", "serve"]
+
+
+class Lines:
+    """The worker's end of the wire, as the engine wants it: text, and nothing ever raised.
+
+    An exception out of a host function would end the engine in ``SystemError``; a host that is gone
+    ends the process.
+    """
+
+    __slots__ = ("_channel",)
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def send(self, text: str) -> None:
+        """Sends one frame."""
+        if not self._channel.write(text.encode()):
+            os._exit(0)
+
+    def receive(self) -> bytes:
+        """Returns the next frame."""
+        payload = self._channel.read()
+        if payload is None:
+            os._exit(0)
+        return payload
+
+    def exchange(self, text: str) -> str:
+        """Sends one frame and returns the next."""
+        self.send(text)
+        return self.receive().decode()
+
+
+def serve(
+    engine: Engine, lines: Lines, *, heap_bytes: int, cpu_seconds: float, parent_pid: int
+) -> None:
+    """Runs one guest in an engine that no guest has been in.
+
+    Args:
+        engine: The engine, its prelude run.
+        lines: Its wire.
+        heap_bytes: The guest's heap.
+        cpu_seconds: Its CPU time.
+        parent_pid: The process that must outlive this one.
+    """
+    try:
+        locked = lockdown.lock_worker(
+            heap_bytes=heap_bytes, cpu_seconds=cpu_seconds, parent_pid=parent_pid
+        )
+    except lockdown.LockdownError as problem:
+        refuse(lines, problem)
+        return
+    steps = ",".join(f"{quoted(name)}:{quoted(state)}" for name, state in locked["steps"].items())
+    # The host reads this before it sends a guest, so that none runs with less than was asked for.
+    start = lines.exchange(
+        f'{{"type":"ready","level":{quoted(locked["level"])},"steps":{{{steps}}}}}'
+    )
+    # Nothing of the guest's runs after the result; the host, having read it, ends this process.
+    lines.exchange(engine.run(start, heap_bytes))
+
+
+def refuse(lines: Lines, problem: lockdown.LockdownError) -> None:
+    """Says that the lock-down failed; no guest will run."""
+    lines.send(f'{{"type":"refused","reason":{quoted(str(problem))}}}')
+
+
+def main(prelude_path: str, write_fd: int) -> None:
+    """Serves one run over descriptor 0, where there is no zygote: a process of its own.
+
+    Args:
+        prelude_path: The file that holds the prelude.
+        write_fd: Where frames go: 0 where descriptor 0 is a socket, else a pipe's.
+    """
+    # The host is trusted, so its frames are not capped; the guest has not run yet.
+    lines = Lines(Channel(0, write_fd, sys.maxsize))
+    with open(prelude_path, encoding="utf-8") as file:
+        engine = Engine(file.read(), lines.exchange, lines.send)
+    _, heap_bytes, cpu_seconds = ORDER.unpack(lines.receive())
+    try:
+        lockdown.lock_zygote()
+    except lockdown.LockdownError as problem:
+        refuse(lines, problem)
+        return
+    serve(engine, lines, heap_bytes=heap_bytes, cpu_seconds=cpu_seconds, parent_pid=os.getppid())

@@ -1,0 +1,90 @@
+"""The process that workers are forked from: it has loaded the engine and run the prelude, once.
+
+It speaks with the host over descriptor 0, a socket that keeps messages apart; ``host.pool`` is the
+other end. An order is one message, and so is its answer::
+
+    ORDER: b"F", heap bytes, CPU seconds; with it the worker's socket   ->  ANSWER: pid, 0
+    ORDER: b"R", pid, 0                                                 ->  ANSWER: signal, seconds
+
+It reaps a worker only when it is told to, so until then the worker's pid is nobody else's. It never
+sees a guest, and it ends with its host: their control socket may live on in a fork of the host, so
+it watches the host itself.
+
+What this module imports is on the path of every cold start: no json, no typing, no enum.
+"""
+
+from __future__ import annotations
+
+import _socket
+import gc
+import os
+import select
+import struct
+import sys
+
+from nocturn.wire.frames import ANSWER, ORDER, Channel
+from nocturn.worker import lockdown
+from nocturn.worker.engine import Engine
+from nocturn.worker.serve import Lines, serve
+
+__all__ = ["main"]
+
+
+def main(prelude_path: str, host_pid: int) -> None:
+    """Serves a host until it ends.
+
+    Args:
+        prelude_path: The file that holds the prelude.
+        host_pid: The host's process id.
+    """
+    control = _socket.socket(fileno=os.dup(0))
+    lines = Lines(Channel(0, 0, sys.maxsize))
+    try:
+        with open(prelude_path, encoding="utf-8") as file:
+            engine = Engine(file.read(), lines.exchange, lines.send)
+        host = os.pidfd_open(host_pid)
+        if os.getppid() != host_pid:
+            return
+        lockdown.lock_zygote()
+    except lockdown.LockdownError as problem:
+        control.send(f"the worker could not be locked down: {problem}".encode())
+        return
+    except Exception as problem:  # noqa: BLE001 - no guest yet, and stderr leads nowhere
+        control.send(f"the JavaScript engine cannot be used: {problem}".encode()[:1000])
+        return
+    control.send(b"ready")
+    # What is there now is never freed, so a worker need not copy its pages to count references.
+    gc.collect()
+    gc.freeze()
+    watched = select.poll()
+    watched.register(control.fileno(), select.POLLIN)
+    watched.register(host, select.POLLIN)
+    parent = os.getpid()
+    while True:
+        ready = dict(watched.poll())
+        if host in ready:
+            os._exit(0)
+        data, ancillary, _, _ = control.recvmsg(ORDER.size, _socket.CMSG_SPACE(4))
+        if not data:
+            os._exit(0)
+        verb, number, cpu_seconds = ORDER.unpack(data)
+        if verb == b"R":
+            control.send(_reap(number))
+            continue
+        (fd,) = struct.unpack("i", ancillary[0][2])
+        pid = os.fork()
+        if pid == 0:
+            os.dup2(fd, 0)
+            serve(engine, lines, heap_bytes=number, cpu_seconds=cpu_seconds, parent_pid=parent)
+            os._exit(0)
+        os.close(fd)
+        control.send(ANSWER.pack(pid, 0.0))
+
+
+def _reap(pid: int) -> bytes:
+    try:
+        _, status, usage = os.wait4(pid, 0)
+    except ChildProcessError:
+        return ANSWER.pack(0, 0.0)
+    ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    return ANSWER.pack(ended_by, usage.ru_utime + usage.ru_stime)

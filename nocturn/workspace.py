@@ -1,0 +1,522 @@
+"""A workspace: one folder of memory, and the only module that knows every room.
+
+It wires the rooms together, on first use, and holds nothing else: what a call may do is the
+guard's business, what becomes of it the store's.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from functools import cached_property
+
+from nocturn.errors import ConfigurationError, NocturnError
+from nocturn.host.pool import Pool
+from nocturn.tools import BUILT_IN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it never uses
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+    from typing import Any, Final, Literal
+
+    from nocturn.guard.caller import Caller
+    from nocturn.guard.gate import Gate
+    from nocturn.guard.ports import Approver, Clock, SecretSource
+    from nocturn.guard.scanner import Scanner
+    from nocturn.host.execution import Execution
+    from nocturn.host.result import CallRecord, ConsoleLine, RunResult
+    from nocturn.limits import Limits
+    from nocturn.registry.call import Call
+    from nocturn.registry.dispatch import Dispatcher
+    from nocturn.registry.tool import Registry, Tool
+    from nocturn.store.notes import NoteStore
+
+__all__ = ["Memory", "Workspace"]
+
+_ISOLATION: Final = ("full", "best-effort")
+_MODES: Final = ("strict", "guarded", "watched")
+
+
+class Workspace:
+    """One folder of memory, and the tools that guests may use on it.
+
+    ::
+
+        with Workspace("notes") as ws:
+            result = ws.run(source, filename="remember.js", mode="watched")
+            result.raise_for_error()
+            print(ws.memory.catalog())
+
+    Nothing is created by making one, by reading, or by a call that is refused.
+
+    Args:
+        path: The folder; it may not exist yet.
+        approver: Who asks a person: an :class:`~nocturn.guard.ports.Approver`, or a function from
+            the question to the answer. None: what would ask is refused.
+        tools: Tools of your own, made with :func:`nocturn.tool`.
+        secrets: Where the values are that must not leave (:class:`~nocturn.guard.ports.SecretSource`).
+        limits: The limits of a run that gives none of its own.
+        isolation: ``full``, or ``best-effort`` to run with whatever the machine has.
+
+    Raises:
+        ConfigurationError: The path is a file, a tool is none or has a name that is taken, or an
+            argument is not one of those that there are.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        approver: Approver | Callable[[Any], Any] | None = None,
+        tools: Iterable[Tool] = (),
+        secrets: Iterable[SecretSource] = (),
+        limits: Limits | None = None,
+        isolation: Literal["full", "best-effort"] = "full",
+    ) -> None:
+        self._place = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        if os.path.exists(self._place) and not os.path.isdir(self._place):
+            name = os.path.basename(self._place)
+            raise ConfigurationError(f"the workspace {name} is a file: name a folder")
+        self._given_limits = limits
+        self._approver = approver
+        self._secrets = tuple(secrets)
+        self._own_tools = tuple(tools)
+        self._isolation = _one_of("isolation", isolation, _ISOLATION)
+        self._wiring = threading.RLock()
+        weak = weakref.proxy(self)
+        self._pool = Pool(lambda: weak.limits)
+        weakref.finalize(self, self._pool.close)
+        self._closed = False
+        self.memory = Memory(self)
+        taken = set(BUILT_IN)
+        for each in self._own_tools:
+            name = getattr(each, "name", None)
+            if name is None:
+                raise ConfigurationError(
+                    f"{each!r} is not a tool: put @tool(axis=…, effects=…) on the function"
+                )
+            if name in taken:
+                raise ConfigurationError(f"there are two tools named {name}: rename one")
+            taken.add(name)
+
+    @cached_property
+    def path(self) -> Path:
+        """The workspace's folder, absolute."""
+        from pathlib import Path
+
+        return Path(self._place)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The limits of a run that gives none of its own."""
+        from nocturn.limits import Limits
+
+        return self._given_limits or Limits()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forgets the session's grants; nothing runs in this workspace any more."""
+        self._closed = True
+        self._pool.close()
+        if "_gate" in self.__dict__:
+            self._gate.close()
+
+    @property
+    def tools(self) -> Registry:
+        """The tools, those that come with nocturn and your own."""
+        return self._dispatcher.registry
+
+    def run(
+        self,
+        source: str | bytes,
+        *,
+        filename: str = "<script>",
+        lang: Literal["js"] | None = None,
+        mode: Literal["watched", "guarded", "strict"] = "strict",
+        agent: str | None = None,
+        args: Sequence[str] = (),
+        tools: Iterable[str] | None = None,
+        limits: Limits | None = None,
+        dry_run: bool = False,
+        on_call: Callable[[CallRecord], None] | None = None,
+        on_console: Callable[[ConsoleLine], None] | None = None,
+    ) -> RunResult:
+        """Runs a script in a worker of its own.
+
+        Args:
+            source: The script; bytes must be UTF-8.
+            filename: What errors call it.
+            lang: ``js``, or None for the same.
+            mode: Who is there to ask.
+            agent: Whose run it is; None: the script's hash is its name.
+            args: ``nocturn.args`` in the guest.
+            tools: The names of the tools that exist for this run; None for all.
+            limits: The run's limits; None for the workspace's.
+            dry_run: Not in this version.
+            on_call: Told of each call that has ended, in another thread.
+            on_console: Told of each line that is printed, in another thread.
+
+        Returns:
+            What the run was, whatever happened to it.
+
+        Raises:
+            ConfigurationError: An argument is not one of those that there are.
+            IsolationError: The machine gives less isolation than was asked for.
+            RunInterrupted: Ctrl-C.
+        """
+        execution, dispatch = self._prepare(
+            source, filename, lang, mode, agent, args, tools, limits, dry_run, on_call, on_console
+        )
+        return execution.run(dispatch)
+
+    async def run_async(self, source: str | bytes, **options: Any) -> RunResult:
+        """Runs a script without blocking the event loop; takes what :meth:`run` takes.
+
+        Cancelling the task ends the worker.
+        """
+        execution, dispatch = self._prepare_with(source, **options)
+        return await execution.run_async(dispatch)
+
+    def call(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        *,
+        mode: Literal["watched", "guarded", "strict"] = "watched",
+        agent: str | None = None,
+    ) -> Any:
+        """Calls a tool from Python, by the same road that a guest's call takes.
+
+        Raises:
+            NocturnError: The call was refused or failed.
+        """
+        import json
+
+        from nocturn.registry.call import Call
+
+        caller = self._caller(mode, agent, "<python>", "", None, _NoClock(), _always)
+        call = Call(name, arguments)
+        try:
+            text = json.dumps(arguments, ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError):
+            call.problem = "the arguments are not JSON values"
+        else:
+            call.size_bytes = len(text.encode("utf-8", "surrogatepass"))
+        return self._dispatcher.dispatch(call, caller, self.limits.call_bytes)
+
+    def isolation(self) -> tuple[str, dict[str, str]]:
+        """Has one worker lock itself down, runs nothing in it, and returns what that gave.
+
+        Returns:
+            The level, and for each step of the lock-down ``on`` or ``off: why``.
+
+        Raises:
+            IsolationError: A step failed that should work on this machine.
+        """
+        from nocturn.host.execution import probe
+
+        return probe(self._pool, self.limits)
+
+    # ---- the wiring, each room on first use ------------------------------------------------------
+
+    def _prepare_with(self, source: str | bytes, **options: Any) -> Any:
+        import inspect
+
+        bound = inspect.signature(self.run).bind(source, **options)
+        bound.apply_defaults()
+        return self._prepare(*bound.arguments.values())
+
+    def _prepare(
+        self,
+        source: str | bytes,
+        filename: str,
+        lang: str | None,
+        mode: str,
+        agent: str | None,
+        args: Sequence[str],
+        tools: Iterable[str] | None,
+        limits: Limits | None,
+        dry_run: bool,
+        on_call: Callable[[CallRecord], None] | None,
+        on_console: Callable[[ConsoleLine], None] | None,
+    ) -> tuple[Execution, Callable[[Call], Any]]:
+        if self._closed:
+            raise ConfigurationError("the workspace is closed: make a new Workspace")
+        if lang not in (None, "js"):
+            raise ConfigurationError(f"lang is {lang!r}; this version runs js only")
+        if dry_run:
+            raise ConfigurationError("dry_run is not in this version: run in strict mode instead")
+        _one_of("mode", mode, _MODES)
+        cage = None if tools is None else self.tools.cage(tools)
+        # The zygote loads while this process imports what a run needs.
+        self._pool.start()
+        from nocturn.host.execution import Execution
+
+        bounds = limits or self.limits
+        execution = Execution(
+            source, filename, args, bounds, self._isolation, self._pool, on_call, on_console
+        )
+
+        def caller() -> Caller:
+            return self._caller(
+                mode, agent, filename, execution.source, cage, execution.clock, execution.alive
+            )
+
+        # A name or a source of secrets that is not usable is said before anything runs.
+        known: list[Caller] = [caller()] if agent is not None or self._secrets else []
+
+        def dispatch(call: Call) -> Any:
+            if not known:  # most scripts that only compute never call
+                known.append(caller())
+            return self._dispatcher.dispatch(call, known[0], bounds.call_bytes)
+
+        return execution, dispatch
+
+    def _caller(
+        self,
+        mode: str,
+        agent: str | None,
+        script: str,
+        source: str,
+        cage: frozenset[str] | None,
+        clock: Clock,
+        alive: Callable[[], bool],
+    ) -> Caller:
+        from nocturn.effects import Mode
+        from nocturn.guard.caller import Caller, agent_of
+
+        if self._closed:
+            raise ConfigurationError("the workspace is closed: make a new Workspace")
+        _one_of("mode", mode, _MODES)
+        try:
+            identity, named = agent_of(agent, source)
+        except NocturnError as error:
+            raise ConfigurationError(error.message) from None
+        if self._secrets:  # before anything runs: what cannot be read cannot be guarded
+            _ = self._scanner.armed
+        return Caller(
+            agent=identity,
+            named=named,
+            mode=Mode(mode),
+            run=os.urandom(8).hex(),
+            cage=cage,
+            script=script,
+            clock=clock,
+            alive=alive,
+        )
+
+    @cached_property
+    def _dispatcher(self) -> Dispatcher:
+        with self._wiring:
+            if (made := self.__dict__.get("_made_dispatcher")) is None:
+                made = self.__dict__["_made_dispatcher"] = self._wire()
+        return made
+
+    def _wire(self) -> Dispatcher:
+        from nocturn.guard.screen import Screen
+        from nocturn.registry.dispatch import Dispatcher
+        from nocturn.registry.tool import Registry
+        from nocturn.store.journal import JournalFile
+        from nocturn.tools.memory import memory_tools
+        from nocturn.tools.time import time_tools
+
+        scanner, journal = self._scanner, JournalFile(self.path / ".nocturn")
+        registry = Registry((*memory_tools(self._notes, scanner.redact), *time_tools()))
+        for each in self._own_tools:
+            registry.add(each)
+        return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
+
+    @cached_property
+    def _scanner(self) -> Scanner:
+        from nocturn.guard.scanner import Scanner
+
+        return Scanner(self._secrets)
+
+    @cached_property
+    def _notes(self) -> NoteStore:
+        from nocturn.store.keys import LocalKey, data_folder
+        from nocturn.store.notes import NoteStore
+
+        key = LocalKey(data_folder())
+        purpose = f"version:{os.path.realpath(self.path)}"
+        return NoteStore(
+            self.path / "memory",
+            lambda data: key.token(purpose, data),
+            self.path / ".nocturn" / "trash",
+        )
+
+    @cached_property
+    def _gate(self) -> Gate:
+        from nocturn.guard.approver import CallbackApprover
+        from nocturn.guard.gate import Gate
+        from nocturn.store.grants import GrantFile
+        from nocturn.store.keys import data_folder
+        from nocturn.store.trust import TrustBook
+
+        approver = self._approver
+        if approver is not None and not hasattr(approver, "ask"):
+            approver = CallbackApprover(approver)
+        grants = GrantFile(self.path / "grants.json", TrustBook(data_folder()))
+        return Gate(self._policy, grants, approver, self._scanner.redact)
+
+    def _policy(self) -> Any:
+        from nocturn.guard.policy import DEFAULT
+
+        file = self.path / "policy.toml"
+        if file.is_symlink() or file.exists():
+            raise ConfigurationError(
+                "policy.toml was not written by this nocturn, and this version cannot be told to "
+                "trust it: move it away to go on with the built-in policy"
+            )
+        return DEFAULT
+
+
+class Memory:
+    """A workspace's notes, from Python, by the same road that a guest's calls take.
+
+    Every method raises ``NocturnError`` where the call is refused or fails.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def write(
+        self,
+        path: str,
+        summary: str,
+        content: str,
+        *,
+        if_version: str | Literal[False] | None = False,
+        mode: Literal["watched", "guarded", "strict"] = "watched",
+        agent: str | None = None,
+    ) -> dict[str, Any]:
+        """Writes one note, whole; returns ``{"path", "summary", "bytesWritten"}``.
+
+        Args:
+            path: Relative to ``memory/``, ending in ``.md``.
+            summary: Its catalog line.
+            content: Its body.
+            if_version: The version that must be there, None for "no such note yet", False for any.
+            mode: Who is there to ask.
+            agent: Whose call it is.
+        """
+        arguments = {"path": path, "summary": summary, "content": content}
+        return self._call("memory_write", _versioned(arguments, if_version), mode, agent)
+
+    def read(
+        self,
+        path: str,
+        *,
+        mode: Literal["watched", "guarded", "strict"] = "watched",
+        agent: str | None = None,
+    ) -> str:
+        """Returns one note's text, its preamble included."""
+        text: str = self._call("memory_read", {"path": path}, mode, agent)
+        return text
+
+    def stat(
+        self,
+        path: str,
+        *,
+        mode: Literal["watched", "guarded", "strict"] = "watched",
+        agent: str | None = None,
+    ) -> dict[str, Any]:
+        """Returns ``{"path", "summary", "bytes", "modified", "version"}`` of one note."""
+        return self._call("memory_stat", {"path": path}, mode, agent)
+
+    def list(
+        self,
+        *,
+        limit: int = 200,
+        cursor: str | None = None,
+        mode: Literal["watched", "guarded", "strict"] = "watched",
+        agent: str | None = None,
+    ) -> dict[str, Any]:
+        """Returns ``{"notes": [as stat, …], "cursor"}``, a page of at most 200."""
+        return self._call("memory_list", {"limit": limit, "cursor": cursor}, mode, agent)
+
+    def remove(
+        self,
+        path: str,
+        *,
+        if_version: str | Literal[False] | None = False,
+        mode: Literal["watched", "guarded", "strict"] = "watched",
+        agent: str | None = None,
+    ) -> dict[str, Any]:
+        """Moves one note to the trash; returns ``{"path", "removed"}``."""
+        return self._call("memory_remove", _versioned({"path": path}, if_version), mode, agent)
+
+    def catalog(self) -> str:
+        """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.
+
+        It is derived from the files as they are now. A note that cannot be read is left out, with
+        a warning on the ``nocturn`` logger that names it.
+        """
+        import logging
+
+        from nocturn.store.catalog import render
+
+        catalog = render(self._workspace.path / "memory", self._workspace._scanner.redact)  # noqa: SLF001
+        for warning in catalog.left_out:
+            logging.getLogger("nocturn").warning("%s", warning)
+        return catalog.text
+
+    def in_prompt(self, prompt: str, tools: Iterable[str] | None = None) -> str:
+        """Returns a system prompt with the catalog in it.
+
+        Args:
+            prompt: The prompt so far.
+            tools: The cage of whoever is prompted; None for all tools.
+
+        Returns:
+            The prompt unchanged where the cage holds no memory tool or there are no notes.
+        """
+        from nocturn.store.catalog import prompt_block
+
+        cage = BUILT_IN if tools is None else (tools,) if isinstance(tools, str) else tuple(tools)
+        if not any(name.startswith("memory_") for name in cage):
+            return prompt
+        block = prompt_block(self.catalog())
+        return f"{prompt}\n\n{block}" if block and prompt else prompt or block
+
+    def _call(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        mode: Literal["watched", "guarded", "strict"],
+        agent: str | None,
+    ) -> Any:
+        return self._workspace.call(name, arguments, mode=mode, agent=agent)
+
+
+def _versioned(
+    arguments: dict[str, Any], if_version: str | Literal[False] | None
+) -> dict[str, Any]:
+    return arguments if if_version is False else {**arguments, "ifVersion": if_version}
+
+
+def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
+    if value not in allowed:
+        raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
+    return value
+
+
+class _NoClock:
+    """A call from Python has no clock that could stand still."""
+
+    def pause(self) -> None:
+        """Does nothing."""
+
+    def resume(self) -> None:
+        """Does nothing."""
+
+
+def _always() -> bool:
+    return True

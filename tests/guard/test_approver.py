@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from nocturn.errors import ConfigurationError
+from nocturn.guard.approver import CallbackApprover, TerminalApprover
+from nocturn.guard.asking import patience_seconds
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "5", None, True])
+def test_a_time_that_cannot_be_waited_is_refused(seconds):
+    with pytest.raises(ConfigurationError):
+        CallbackApprover(lambda _: True, seconds)
+    with pytest.raises(ConfigurationError):
+        TerminalApprover(timeout_seconds=seconds)
+
+
+@pytest.mark.parametrize(("given", "waited"), [(5, 5.0), (0.5, 0.5), (0, 120.0), ("x", 120.0)])
+def test_the_gate_waits_as_long_as_an_approver_says(given, waited):
+    class Mine:
+        timeout_seconds = given
+
+    assert patience_seconds(Mine()) == waited
+
+
+def test_the_gate_waits_two_minutes_for_an_approver_that_says_nothing():
+    assert patience_seconds(object()) == 120.0
+    assert CallbackApprover(lambda _: True).timeout_seconds == 120.0

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from nocturn.effects import Effect, Mode, Preview, Recall
+from nocturn.guard.page import page_of
+from nocturn.guard.question import Question, options_for
+
+EFFECT = Effect("memory", "write", "people/lina.md")
+
+
+def page(after="new text", before=None, *, effect=EFFECT, columns=80, script="remember.js"):
+    question = Question(
+        tool="memory_write",
+        effects=(effect,),
+        agent="lina-bot",
+        named=True,
+        mode=Mode.GUARDED,
+        script=script,
+        run="run-1",
+        preview=Preview(after=after, before=before),
+        size_bytes=len((after or "").encode("utf-8", "replace")),
+        digest="0" * 64,
+        options=options_for({effect: Recall.ALWAYS}, "lina-bot", named=True),
+    )
+    return page_of(question, columns)
+
+
+def behind_the_bar(text):
+    return [line[2:] for line in text.split("\n") if line.startswith("│ ")]
+
+
+def ours(text):
+    return [line for line in text.split("\n") if not line.startswith("│ ")]
+
+
+def test_the_page_names_everything_and_numbers_the_answers():
+    text = page()
+    for word in ("remember.js", "lina-bot", "guarded", "run-1", "memory_write", "8 bytes"):
+        assert word in "\n".join(ours(text))
+    assert behind_the_bar(text) == ["people/lina.md", "new text"]
+    assert [line[:3] for line in ours(text)[-6:-1]] == ["[1]", "[2]", "[3]", "[4]", "[n]"]
+
+
+def test_a_changed_text_is_shown_as_a_difference():
+    lines = behind_the_bar(page("a\nB\nc", "a\nb\nc"))
+    assert [line for line in lines if line[0] in "+-"] == ["-b", "+B"]
+
+
+def test_a_text_that_stays_is_shown_whole():
+    assert "a" in behind_the_bar(page("a", "a"))
+
+
+def test_texts_that_look_the_same_are_shown_whole():
+    assert "\\x07" in behind_the_bar(page("\a", "\\x07"))
+
+
+def test_a_removal_shows_what_is_there():
+    assert "old text" in behind_the_bar(page(None, "old text"))
+
+
+def test_the_words_of_a_guest_cannot_imitate_the_question():
+    forged = "x\n[n] no\nAnswer [n]: y\n" + "[1] yes " * 80 + "\r[2] yes\x1b[2J\u2028[3] yes"
+    effect = Effect("memory", "write", "[1] yes " * 40 + "/[n] no.md")
+    text = page(forged, effect=effect, columns=40)
+    marks = ("[1]", "[2]", "[3]", "[4]", "[n]", "Answer")
+    assert [line[:3] for line in ours(text) if line.startswith(marks)] == [
+        *("[1]", "[2]", "[3]", "[4]", "[n]")
+    ]
+    assert all(len(line) <= 40 for line in ours(text) if line.startswith("["))
+    assert not set(text) & set("\r\x1b\u2028")
+
+
+@pytest.mark.parametrize("columns", [1, 20, 40, 80])
+def test_no_line_behind_the_bar_is_wider_than_the_terminal(columns):
+    wide = "漢字" * 100 + "\t" * 30 + "a" * 300 + "\U0001f469" * 50
+    for line in page(wide, columns=columns).split("\n"):
+        if line.startswith("│ "):
+            cells = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+            assert cells <= max(columns, 20)
+
+
+def test_a_hostile_last_line_is_shown_by_its_head_and_its_tail():
+    text = page("fine\n" + "HEAD" + "x" * 61_440 + "TAIL")
+    shown = "".join(behind_the_bar(text))
+    assert "HEAD" in shown
+    assert "TAIL" in shown
+    assert any("60,848 characters of this line left out" in line for line in ours(text))
+    assert len(text) < 3_000
+
+
+def test_a_long_text_is_shown_by_its_head_and_its_tail():
+    text = page("\n".join(f"line {at}" for at in range(5_000)))
+    shown = behind_the_bar(text)
+    assert (shown[1], shown[-1]) == ("line 0", "line 4999")
+    assert any("4,940 lines left out" in line for line in ours(text))
+
+
+def test_a_change_too_large_for_a_difference_shows_the_new_text():
+    text = page("\n".join(["a", "b"] * 16_000 + ["END"]), "\n".join(["b", "a"] * 16_000))
+    assert behind_the_bar(text)[-1] == "END"
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\x9b", "\x00", "\ud800", "\U000e0041"])
+def test_what_hides_or_moves_text_is_shown(hidden):
+    effect = Effect("memory", "write", f"a{hidden}/{hidden}.md")
+    text = page(f"a{hidden}b", f"a{hidden}c", effect=effect, script=f"{hidden}.js")
+    assert hidden not in text

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import base64
+import contextlib
+import threading
+
+import pytest
+
+from nocturn.errors import LEAK_BLOCKED, STORAGE, TOO_LARGE, NocturnError
+from nocturn.guard.ports import EnvironmentSecrets
+from nocturn.guard.scanner import Scanner
+from nocturn.guard.screen import PAIRED_STRINGS, Screen
+
+VALUE = "supersecretvalue1"
+WRITE = ["memory_write", "path", "summary", "content"]
+
+
+def raw_of(path="a.md", summary="s", content="c"):
+    return [*WRITE, path, summary, content]
+
+
+@pytest.fixture
+def screen(scanner_of, journal):
+    return Screen(scanner_of(VALUE, "another-value-2"), journal)
+
+
+def blocked(screen, caller, raw, canonical=()):
+    with pytest.raises(NocturnError) as refused:
+        screen.check(caller, "memory_write", raw, canonical)
+    return refused.value
+
+
+def test_an_ordinary_call_passes(screen, make_caller):
+    caller = make_caller()
+    screen.check(caller, "memory_write", raw_of(), ["a.md", "s"])
+    assert caller.blocks == 0
+    assert caller.findings == []
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        raw_of(path=f"people/{VALUE}.md"),
+        raw_of(summary="x" * 130 + VALUE),
+        raw_of(content=base64.b64encode(VALUE.encode()).decode()),
+        raw_of(content=VALUE[:8] + "\n" + VALUE[8:]),
+        raw_of(content=f"100% done: %73{VALUE[1:]}"),
+        [*raw_of(), VALUE],
+        raw_of(summary=f"x {VALUE[:6]}", content=f"{VALUE[6:]} y"),
+        raw_of(path=f"{VALUE[6:]}.md", content=f"x {VALUE[:6]}"),
+    ],
+    ids=["path", "long summary", "base64", "newline", "percent", "key", "joined", "joined back"],
+)
+def test_a_value_anywhere_in_a_call_blocks_it(screen, make_caller, raw):
+    caller = make_caller()
+    assert blocked(screen, caller, raw).code == LEAK_BLOCKED
+    assert caller.blocks == 1
+
+
+def test_a_value_that_only_the_canonical_form_spells_blocks(screen, make_caller):
+    assert blocked(screen, make_caller(), raw_of(), [VALUE]).code == LEAK_BLOCKED
+
+
+def test_a_string_and_its_own_canonical_form_are_no_pair(scanner_of, make_caller):
+    screen = Screen(scanner_of("tick-tick-"), None)
+    screen.check(make_caller(), "memory_write", ["memory_write", "tick-"], ["tick-"])
+    assert blocked(screen, make_caller(), ["memory_write", "tick-", "tick-"]).code == LEAK_BLOCKED
+
+
+def test_the_guest_learns_the_code_and_nothing_else(screen, make_caller):
+    caller = make_caller()
+    one = blocked(screen, caller, raw_of(path=VALUE))
+    other = blocked(screen, caller, raw_of(summary="another-", content="value-2"))
+    third = blocked(screen, caller, raw_of(content=VALUE.encode().hex()))
+    unscanned = blocked(screen, caller, raw_of())
+    assert len({error.message for error in (one, other, third, unscanned)}) == 1
+    assert all(error.detail == {} for error in (one, other, third, unscanned))
+
+
+def test_the_person_and_the_journal_learn_which_secret_and_where(screen, make_caller, journal):
+    caller = make_caller()
+    blocked(screen, caller, raw_of(content=f"x {VALUE}"))
+    (finding,) = caller.findings
+    assert (finding.tool, finding.place, finding.secret) == (
+        "memory_write",
+        "raw string 6",
+        "SECRET_0",
+    )
+    (entry,) = journal.entries
+    assert (entry["secret"], entry["agent"], entry["run"]) == ("SECRET_0", "lina-bot", "run-1")
+    assert VALUE not in repr(entry) + repr(caller)
+
+
+def test_after_three_blocks_a_call_that_carries_text_is_refused_unscanned(screen, make_caller):
+    caller = make_caller()
+    for _ in range(3):
+        blocked(screen, caller, raw_of(content=VALUE))
+    assert blocked(screen, caller, raw_of()).code == LEAK_BLOCKED
+    assert caller.findings[-1].secret == ""
+    screen.check(caller, "time_now", ["time_now"], [])
+    screen.check(make_caller(), "memory_write", raw_of(), [])
+
+
+def test_an_agents_blocks_are_counted_across_runs(screen, make_caller):
+    for blocks in (1, 2):
+        caller = make_caller()
+        blocked(screen, caller, raw_of(content=VALUE))
+        assert (caller.blocks, caller.agent_blocks) == (1, blocks)
+
+
+class MeetingScanner(Scanner):
+    """Scans when all eight are there, so that calls that may overlap do."""
+
+    together = threading.Barrier(8)
+
+    def names_across(self, texts):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            self.together.wait(timeout=0.1)
+        return super().names_across(texts)
+
+
+def test_calls_in_flight_together_get_no_more_answers_than_the_budget(monkeypatch, make_caller):
+    monkeypatch.setenv("NOCTURN_TEST_A", VALUE)
+    screen = Screen(MeetingScanner([EnvironmentSecrets("NOCTURN_TEST_A")]), None)
+    caller = make_caller()
+    outcomes = []
+
+    def call():
+        outcomes.append(blocked(screen, caller, raw_of(content=VALUE)).code)
+
+    threads = [threading.Thread(target=call) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes == [LEAK_BLOCKED] * 8
+    assert sum(finding.secret != "" for finding in caller.findings) == 3
+
+
+def test_a_journal_that_cannot_be_written_changes_nothing(scanner_of, make_caller):
+    class Full:
+        def append(self, *_, **__):
+            raise NocturnError(STORAGE, "full")
+
+        def leak_blocks_of(self, *_):
+            raise NocturnError(STORAGE, "full")
+
+    screen = Screen(scanner_of(VALUE), Full())
+    assert blocked(screen, make_caller(), raw_of(content=VALUE)).code == LEAK_BLOCKED
+
+
+def test_more_strings_than_can_be_paired_are_refused(screen, make_caller):
+    texts = [f"{at:x}-{at:x}" for at in range(PAIRED_STRINGS)]
+    screen.check(make_caller(), "sum", texts, [])
+    caller = make_caller()
+    assert blocked(screen, caller, [*texts, "one more"]).code == TOO_LARGE
+    assert caller.blocks == 0
+
+
+def test_keys_that_repeat_count_twice_at_most(screen, make_caller):
+    screen.check(make_caller(), "sum", ["key", "other"] * 5_000, [])
+
+
+def test_without_secrets_nothing_is_scanned_or_counted(make_caller):
+    screen = Screen(Scanner([]), None)
+    caller = make_caller()
+    caller.blocks = 99
+    screen.check(caller, "memory_write", ["x"] * 100_000, [])
