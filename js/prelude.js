@@ -14,7 +14,7 @@
 
   // ---- captured primordials -------------------------------------------------------------------
 
-  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { create, freeze, is, hasOwn } = Object;
   const { isArray } = Array;
   const { isInteger } = Number;
@@ -24,7 +24,7 @@
   const StringOf = String;
   const PromiseOf = Promise;
   const ObjectPrototype = Object.prototype;
-  const ArrayPrototype = Array.prototype;
+  const RegExpPrototype = RegExp.prototype;
   const uncurry = (method) => (self, ...args) => apply(method, self, args);
   const getter = (prototype, key) => uncurry(getOwnPropertyDescriptor(prototype, key).get);
   const slice = uncurry(String.prototype.slice);
@@ -35,7 +35,19 @@
   const toISOString = uncurry(Date.prototype.toISOString);
   const bigIntText = uncurry(BigInt.prototype.toString);
   const symbolText = uncurry(Symbol.prototype.toString);
-  const regExpText = uncurry(RegExp.prototype.toString);
+  const regExpSource = getter(RegExp.prototype, "source");
+  const regExpFlags = "dgimsuvy";
+  const regExpHas = {
+    __proto__: null,
+    d: getter(RegExp.prototype, "hasIndices"),
+    g: getter(RegExp.prototype, "global"),
+    i: getter(RegExp.prototype, "ignoreCase"),
+    m: getter(RegExp.prototype, "multiline"),
+    s: getter(RegExp.prototype, "dotAll"),
+    u: getter(RegExp.prototype, "unicode"),
+    v: getter(RegExp.prototype, "unicodeSets"),
+    y: getter(RegExp.prototype, "sticky"),
+  };
   const functionText = uncurry(Function.prototype.toString);
   const mapForEach = uncurry(Map.prototype.forEach);
   const setForEach = uncurry(Set.prototype.forEach);
@@ -59,16 +71,22 @@
   // that JSON cannot say are written as Python's reader takes them: NaN, Infinity, -0.0.
 
   class Unsendable {
+    #text; // private: no setter or proxy of the guest's is asked
     constructor(at, key, reason) {
       let place = typeof key === "undefined" ? "" : step(key);
       for (; at !== null && at.up !== null; at = at.up) place = step(at.key) + place;
-      this.text = (at === null ? "value" : at.key) + place + " " + reason;
+      this.#text = slice((at === null ? "value" : at.key) + place, 0, 900) + " " + reason;
+    }
+
+    // What was caught may be anything of the guest's.
+    static textOf(caught) {
+      return isObject(caught) && #text in caught ? caught.#text : undefined;
     }
   }
 
   const step = (key) =>
     typeof key === "number" ? "[" + key + "]"
-    : test(IDENTIFIER, key) !== null ? "." + key
+    : key.length <= 64 && test(IDENTIFIER, key) !== null ? "." + key
     : "[" + stringify(slice(key, 0, 64)) + "]";
 
   // `at` is where we are: {value, key, up}, the root's key being what the place begins with.
@@ -206,7 +224,7 @@
 
   function textOf(value, key, otherwise) {
     const found = data(value, key);
-    return typeof found === "string" ? slice(found, 0, 8192) : otherwise;
+    return typeof found === "string" ? slice(found, 0, textLimit) : otherwise;
   }
   const nameOf = (error) => textOf(error, "name", "Error");
   const messageOf = (error) => textOf(error, "message", "");
@@ -218,7 +236,7 @@
       if (isError(thrown)) {
         told.name = nameOf(thrown);
         told.message = messageOf(thrown);
-        told.stack = slice(stackOf(thrown), 0, 8192);
+        told.stack = slice(stackOf(thrown), 0, textLimit);
         if (isGenuine(thrown)) {
           told.code = textOf(thrown, "code", null);
           told.tool = textOf(thrown, "tool", null);
@@ -226,10 +244,9 @@
         }
       } else if (isObject(thrown)) {
         told.name = textOf(thrown, "name", "Thrown");
-        told.message = textOf(thrown, "message", slice(inspect(thrown), 0, 8192));
+        told.message = textOf(thrown, "message", slice(inspect(thrown), 0, textLimit));
       } else {
-        told.message = slice(inspect(thrown), 0, 8192);
-        if (typeof thrown === "string") told.message = slice(thrown, 0, 8192);
+        told.message = slice(inspect(thrown), 0, textLimit);
       }
     } catch {
       told.message = "(what was thrown cannot be shown)";
@@ -240,10 +257,11 @@
   // ---- calls ----------------------------------------------------------------------------------
 
   let ceiling = 1; // the longest frame, in UTF-16 units, that the host will read
+  let textLimit = 1; // the longest text in an error, so that five of them, escaped, are below it
   let consoleLimit = 1; // the most console text, in bytes, hence in UTF-16 units too
   let calls = 0;
 
-  function call(tool, args) {
+  const call = (tool, args) => {
     calls += 1;
     const head = '{"type":"call","id":' + calls + ',"tool":' +
       (typeof tool === "string" ? stringify(slice(tool, 0, 4096)) : "null") + ",";
@@ -253,8 +271,9 @@
       text = head + '"args":' + (body === undefined ? "null" : body) + "}";
       if (text.length > ceiling) text = head + '"size":' + text.length + "}";
     } catch (problem) {
-      if (!(isObject(problem) && getPrototypeOf(problem) === Unsendable.prototype)) throw problem;
-      text = head + '"unsendable":' + stringify(problem.text) + "}";
+      const reason = Unsendable.textOf(problem);
+      if (reason === undefined) throw problem;
+      text = head + '"unsendable":' + stringify(reason) + "}";
     }
     const reply = parse(exchange(flat(text)));
     if (hasOwn(reply, "error")) {
@@ -262,7 +281,8 @@
       throw new NocturnError(code, message, name, detail);
     }
     return reply.value;
-  }
+  };
+  const now = () => call("time_now", named({ __proto__: null }));
 
   // An argument object without a prototype, so that nothing the guest put on one is read.
   function named(fields) {
@@ -290,6 +310,10 @@
     remove: (path, given) =>
       call("memory_remove", named({ __proto__: null, path, ...options(given, "ifVersion") })),
   });
+
+  freeze(call);
+  freeze(now);
+  for (const name in memory) freeze(memory[name]);
 
   // ---- console --------------------------------------------------------------------------------
 
@@ -325,7 +349,7 @@
       return nameOf(value) + (message === "" ? "" : ": " + message);
     }
     if (holds(toISOString, value)) return toISOString(value);
-    if (holds(regExpText, value) && getPrototypeOf(value) === RegExp.prototype) return regExpText(value);
+    if (getPrototypeOf(value) === RegExpPrototype && holds(regExpSource, value)) return regExpText(value);
     const up = { __proto__: null, value, up: seen };
     const inner = (item) => inspect(item, depth + 1, up);
     const parts = { __proto__: null, text: "", count: 0 };
@@ -380,6 +404,15 @@
     return name + close("{", "}");
   }
 
+  // RegExp.prototype.toString would ask the guest's `source` and `flags`.
+  function regExpText(value) {
+    let text = "/" + regExpSource(value) + "/";
+    for (let i = 0; i < regExpFlags.length; i += 1) {
+      if (regExpHas[regExpFlags[i]](value)) text += regExpFlags[i];
+    }
+    return text;
+  }
+
   function line(level, values) {
     let text = "";
     for (let i = 0; i < values.length; i += 1) {
@@ -414,14 +447,17 @@
 
   const safeJSON = {
     stringify(value, replacer, space) {
+      let problem, room = false;
       lower(true);
       try {
         return stringify(value, replacer, space);
-      } catch (problem) {
-        if (!isError(problem) || nameOf(problem) !== "RangeError" || hasRoom()) throw problem;
+      } catch (thrown) {
+        problem = thrown;
+        try { room = hasRoom(); } catch {} // there may be none even to ask
       } finally {
         lower(false);
       }
+      if (room || !isError(problem) || nameOf(problem) !== "RangeError") throw problem;
       return stringify(value, replacer, space);
     },
   };
@@ -437,6 +473,36 @@
   defineProperty(JSON, "stringify", {
     __proto__: null, value: safeJSON.stringify, writable: true, enumerable: false, configurable: true,
   });
+
+  // ---- jobs that nobody awaits ----------------------------------------------------------------
+  //
+  // What they throw would leave the engine as an exception, which runs the guest where no call can
+  // be made (the process would abort), so it is caught here and ends the run as an uncaught error.
+
+  const guarded = (callback) => (...given) => {
+    try {
+      apply(callback, undefined, given);
+    } catch (thrown) {
+      if (outcome.uncaught === null) outcome.uncaught = { __proto__: null, thrown };
+    }
+  };
+  const replace = (holder, name, value) =>
+    defineProperty(holder, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+
+  const later = globalThis.queueMicrotask;
+  replace(globalThis, "queueMicrotask", { queueMicrotask(callback) {
+    later(typeof callback === "function" ? guarded(callback) : callback);
+  } }.queueMicrotask);
+
+  const Registry = globalThis.FinalizationRegistry;
+  function GuardedRegistry(callback) {
+    const given = typeof callback === "function" ? guarded(callback) : callback;
+    return construct(Registry, [given], new.target); // throws without `new`, as it should
+  }
+  defineProperty(GuardedRegistry, "name", { __proto__: null, value: "FinalizationRegistry" });
+  defineProperty(GuardedRegistry, "prototype", { __proto__: null, value: Registry.prototype, writable: false });
+  replace(Registry.prototype, "constructor", GuardedRegistry);
+  replace(globalThis, "FinalizationRegistry", GuardedRegistry);
 
   // ---- Math.random ----------------------------------------------------------------------------
   //
@@ -458,7 +524,7 @@
 
   // ---- the worker's side ----------------------------------------------------------------------
 
-  const outcome = { __proto__: null, state: "none", value: undefined, source: "" };
+  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null };
   const settle = (state, value) => {
     outcome.state = state;
     outcome.value = value;
@@ -468,6 +534,7 @@
     const given = parse(text);
     outcome.source = given.source;
     ceiling = given.ceiling;
+    textLimit = ceiling > 40 * 8192 ? 8192 : (ceiling / 40) | 0;
     consoleLimit = given.console_bytes;
     const lasting = (name, value, writable) =>
       defineProperty(globalThis, name, { __proto__: null, value, writable, enumerable: false, configurable: writable });
@@ -478,7 +545,7 @@
       __proto__: null,
       call,
       memory,
-      now: () => call("time_now", named({ __proto__: null })),
+      now,
       args: freeze(given.args),
     }), false);
     lasting("NocturnError", NocturnError, true);
@@ -511,11 +578,24 @@
     return false;
   }
 
+  // What every run does, done once for nothing, so that the fork's pages are its own.
+  function warm(text) {
+    const given = parse(text);
+    randomFrom(given.seed);
+    freeze(given.args);
+    evaluate(given.source);
+    flat('{"value":' + encode(given, null, "value") + "}");
+  }
+
   // `exhausted`: the heap was nearly used up at some time. Then a thrown null is the engine's, and a
   // promise that nobody settles may have lost its reaction.
   function finish(exhausted) {
-    if (exhausted && (outcome.state === "pending" || (outcome.state === "thrown" && outcome.value === null))) {
+    const lost = outcome.state === "pending" || (outcome.state === "thrown" && outcome.value === null);
+    // No outcome at all: there was not even room to keep what was thrown.
+    if (outcome.state === "none" || (exhausted && lost)) {
       settle("thrown", { __proto__: null, name: "InternalError", message: "out of memory" });
+    } else if (outcome.uncaught !== null) {
+      settle("thrown", outcome.uncaught.thrown);
     }
     if (outcome.state === "pending") return '{"type":"done","status":"never_settles"}';
     try {
@@ -527,16 +607,18 @@
         return flat('{"type":"done","status":"ok","value":' + (text === undefined ? "null" : text) + "}");
       }
     } catch (problem) {
-      outcome.value = problem;
-      if (isObject(problem) && getPrototypeOf(problem) === Unsendable.prototype) {
-        outcome.value = { __proto__: null, name: "TypeError", message: "the result cannot leave: " + problem.text };
-      }
+      const reason = Unsendable.textOf(problem);
+      outcome.value = reason === undefined ? problem
+        : { __proto__: null, name: "TypeError", message: "the result cannot leave: " + reason };
     }
     const told = describe(outcome.value);
-    let text;
+    let text = "";
     try {
       text = encode(told, null, "error");
     } catch {
+      // The detail is the guest's, so it may be anything.
+    }
+    if (text === "" || text.length > ceiling) {
       told.detail = null;
       text = encode(told, null, "error");
     }
@@ -548,6 +630,7 @@
   return function control(order, text) {
     if (order === "run") return run();
     if (order === "start") return start(text);
+    if (order === "warm") return warm(text);
     return finish(text);
   };
 })()

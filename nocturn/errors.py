@@ -70,7 +70,7 @@ STORAGE: Final = "STORAGE"
 CANCELLED: Final = "CANCELLED"
 """The run ended before the call began, or before its outcome was in (the journal has it)."""
 INTERNAL: Final = "INTERNAL"
-"""Something went wrong inside a tool or an approver; ``detail["call"]`` is the id in the journal."""
+"""Something went wrong inside a tool or an approver; ``detail["call"]``: its id in the journal."""
 
 CODES: Final = (
     UNKNOWN_TOOL,

@@ -92,7 +92,7 @@ def stored_summary(raw: str) -> str:
     """Gives the summary as it is stored: one line of at most 120 code points, or 120 and ``…``.
 
     What it gives comes back unchanged when it is fed in again, since a read-and-write-back must
-    change no byte: 121 code points that end in ``…`` count as cut already.
+    change no byte.
 
     Args:
         raw: A summary as it came in.
@@ -121,11 +121,8 @@ def stored_summary(raw: str) -> str:
     if not text:
         message = "summary is empty: say in one line what the note holds"
         raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "summary"})
-    if len(text) <= SUMMARY_CODE_POINTS or (
-        len(text) == SUMMARY_CODE_POINTS + 1 and text.endswith("…")
-    ):
-        return text
-    return text[:SUMMARY_CODE_POINTS] + "…"
+    # What was cut here once is cut to itself: its 121st code point is the ellipsis.
+    return text if len(text) <= SUMMARY_CODE_POINTS else text[:SUMMARY_CODE_POINTS] + "…"
 
 
 def agent_name(raw: str) -> str:

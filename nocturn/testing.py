@@ -97,7 +97,7 @@ class MemoryJournal:
 def nocturn_workspace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Workspace]]:
-    """Makes workspaces under ``tmp_path``; takes Workspace's arguments. The data folder is there too."""
+    """Makes workspaces under ``tmp_path``, with their data folder; takes Workspace's arguments."""
     monkeypatch.setenv("NOCTURN_DATA", str(tmp_path / "data"))
     made: list[Workspace] = []
 

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it never uses
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
-    from typing import Any, Final, Literal
+    from typing import Any, Final, Literal, Self
 
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
@@ -56,7 +56,8 @@ class Workspace:
         approver: Who asks a person: an :class:`~nocturn.guard.ports.Approver`, or a function from
             the question to the answer. None: what would ask is refused.
         tools: Tools of your own, made with :func:`nocturn.tool`.
-        secrets: Where the values are that must not leave (:class:`~nocturn.guard.ports.SecretSource`).
+        secrets: Where the values are that must not leave: each a
+            :class:`~nocturn.guard.ports.SecretSource`.
         limits: The limits of a run that gives none of its own.
         isolation: ``full``, or ``best-effort`` to run with whatever the machine has.
 
@@ -75,10 +76,11 @@ class Workspace:
         limits: Limits | None = None,
         isolation: Literal["full", "best-effort"] = "full",
     ) -> None:
-        self._place = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        given: str = os.fspath(path)
+        self._place = os.path.abspath(os.path.expanduser(given))
         if os.path.exists(self._place) and not os.path.isdir(self._place):
-            name = os.path.basename(self._place)
-            raise ConfigurationError(f"the workspace {name} is a file: name a folder")
+            folder = os.path.basename(self._place)
+            raise ConfigurationError(f"the workspace {folder} is a file: name a folder")
         self._given_limits = limits
         self._approver = approver
         self._secrets = tuple(secrets)
@@ -115,7 +117,7 @@ class Workspace:
 
         return self._given_limits or Limits()
 
-    def __enter__(self) -> Workspace:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -226,7 +228,9 @@ class Workspace:
 
     # ---- the wiring, each room on first use ------------------------------------------------------
 
-    def _prepare_with(self, source: str | bytes, **options: Any) -> Any:
+    def _prepare_with(
+        self, source: str | bytes, **options: Any
+    ) -> tuple[Execution, Callable[[Call], Any]]:
         import inspect
 
         bound = inspect.signature(self.run).bind(source, **options)
@@ -360,11 +364,11 @@ class Workspace:
         from nocturn.store.keys import data_folder
         from nocturn.store.trust import TrustBook
 
-        approver = self._approver
-        if approver is not None and not hasattr(approver, "ask"):
-            approver = CallbackApprover(approver)
+        asks: Any = self._approver
+        if asks is not None and not hasattr(asks, "ask"):
+            asks = CallbackApprover(asks)
         grants = GrantFile(self.path / "grants.json", TrustBook(data_folder()))
-        return Gate(self._policy, grants, approver, self._scanner.redact)
+        return Gate(self._policy, grants, asks, self._scanner.redact)
 
     def _policy(self) -> Any:
         from nocturn.guard.policy import DEFAULT
@@ -408,7 +412,7 @@ class Memory:
             agent: Whose call it is.
         """
         arguments = {"path": path, "summary": summary, "content": content}
-        return self._call("memory_write", _versioned(arguments, if_version), mode, agent)
+        return self._told("memory_write", _versioned(arguments, if_version), mode, agent)
 
     def read(
         self,
@@ -418,7 +422,7 @@ class Memory:
         agent: str | None = None,
     ) -> str:
         """Returns one note's text, its preamble included."""
-        text: str = self._call("memory_read", {"path": path}, mode, agent)
+        text: str = self._workspace.call("memory_read", {"path": path}, mode=mode, agent=agent)
         return text
 
     def stat(
@@ -429,7 +433,7 @@ class Memory:
         agent: str | None = None,
     ) -> dict[str, Any]:
         """Returns ``{"path", "summary", "bytes", "modified", "version"}`` of one note."""
-        return self._call("memory_stat", {"path": path}, mode, agent)
+        return self._told("memory_stat", {"path": path}, mode, agent)
 
     def list(
         self,
@@ -440,7 +444,7 @@ class Memory:
         agent: str | None = None,
     ) -> dict[str, Any]:
         """Returns ``{"notes": [as stat, …], "cursor"}``, a page of at most 200."""
-        return self._call("memory_list", {"limit": limit, "cursor": cursor}, mode, agent)
+        return self._told("memory_list", {"limit": limit, "cursor": cursor}, mode, agent)
 
     def remove(
         self,
@@ -451,7 +455,7 @@ class Memory:
         agent: str | None = None,
     ) -> dict[str, Any]:
         """Moves one note to the trash; returns ``{"path", "removed"}``."""
-        return self._call("memory_remove", _versioned({"path": path}, if_version), mode, agent)
+        return self._told("memory_remove", _versioned({"path": path}, if_version), mode, agent)
 
     def catalog(self) -> str:
         """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.
@@ -463,7 +467,8 @@ class Memory:
 
         from nocturn.store.catalog import render
 
-        catalog = render(self._workspace.path / "memory", self._workspace._scanner.redact)  # noqa: SLF001
+        scanner = self._workspace._scanner  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - one house
+        catalog = render(self._workspace.path / "memory", scanner.redact)
         for warning in catalog.left_out:
             logging.getLogger("nocturn").warning("%s", warning)
         return catalog.text
@@ -486,14 +491,15 @@ class Memory:
         block = prompt_block(self.catalog())
         return f"{prompt}\n\n{block}" if block and prompt else prompt or block
 
-    def _call(
+    def _told(
         self,
         name: str,
         arguments: dict[str, Any],
         mode: Literal["watched", "guarded", "strict"],
         agent: str | None,
-    ) -> Any:
-        return self._workspace.call(name, arguments, mode=mode, agent=agent)
+    ) -> dict[str, Any]:
+        told: dict[str, Any] = self._workspace.call(name, arguments, mode=mode, agent=agent)
+        return told
 
 
 def _versioned(

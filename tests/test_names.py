@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nocturn.errors import BAD_ARGUMENTS, PATH_ESCAPE, TOO_LARGE, NocturnError
@@ -128,6 +128,7 @@ def test_a_decomposed_name_folds_silently() -> None:
     assert note_path("cafe\u0301.md") == "café.md"
 
 
+@settings(deadline=None)
 @given(PATHS)
 def test_a_path_is_canonical_or_refused(raw: str) -> None:
     try:
@@ -160,6 +161,7 @@ def test_names_that_differ_have_different_keys() -> None:
     assert same_name_key("lina.md") != same_name_key("lino.md")
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_a_key_is_its_own_key(name: str) -> None:
     assert same_name_key(same_name_key(name)) == same_name_key(name)
@@ -210,6 +212,7 @@ def test_4096_raw_bytes_pass_and_4097_do_not() -> None:
     assert (error.code, error.detail["size"]) == (TOO_LARGE, 4097)
 
 
+@settings(deadline=None)
 @given(st.one_of(ANY_TEXT, st.text("ab \t👩\u200d👧…", max_size=300)))
 def test_storing_a_summary_twice_is_storing_it_once(raw: str) -> None:
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nocturn.visible import first_hidden, visible
@@ -74,6 +74,11 @@ def test_a_joiner_where_nothing_is_joined_is_shown(text: str) -> None:
     assert first_hidden(text, joiners=True) is not None
 
 
+def test_a_joiner_beside_something_invisible_joins_nothing() -> None:
+    assert visible("가\u200d\u3164") == r"가\u{200d}\u{3164}"
+    assert first_hidden("가\u200d\u3164", joiners=True) == (1, "U+200D ZERO WIDTH JOINER")
+
+
 def test_line_breaks_and_tabs_stay_unless_they_must_not() -> None:
     assert visible("a\n\tb") == "a\n\tb"
     assert visible("a\n\tb", keep="") == r"a\x0a\x09b"
@@ -86,6 +91,7 @@ def test_the_first_hidden_character_is_named_with_its_place() -> None:
     assert first_hidden("a\nb", keep="\n") is None
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_what_is_shown_can_be_sent_to_any_terminal(text: str) -> None:
     shown = visible(text)
@@ -94,6 +100,7 @@ def test_what_is_shown_can_be_sent_to_any_terminal(text: str) -> None:
     assert visible(shown) == shown
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_no_control_or_format_character_but_a_joiner_comes_through(text: str) -> None:
     for each in visible(text, keep=""):

@@ -1,5 +1,5 @@
-// Tidies a folder of notes: gives each note that has no summary one of its first line, and moves
-// what lies at the top level into a folder (`nocturn run tidy.js inbox` names it; "inbox" otherwise).
+// Tidies the notes: moves what lies at the top level into a folder, "inbox" where none is named
+// (`nocturn run tidy.js later`). A note that had no summary gets one: its first line, or its name.
 const folder = nocturn.args[0] ?? "inbox";
 
 function* notes() {

@@ -1,10 +1,10 @@
-"""How things look on a terminal. Whatever a guest or a note had a hand in goes through `visible`."""
+"""How things look on a terminal; a guest's or a note's words only through `visible`."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.visible import visible
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from nocturn.host.result import CallRecord, ConsoleLine, RunError
 
 __all__ = ["call_line", "console_line", "error_lines", "say", "table", "tell", "value_text"]
+
+
+_SHOWN: Final = 100
+"""How many characters of a source line are shown."""
 
 
 def say(text: str) -> None:
@@ -50,11 +54,11 @@ def error_lines(error: RunError) -> str:
     source = (error.source_line or "").replace("\t", " ")
     if source.strip():
         # A long line is shown around the place, so that the caret has something to point at.
-        start = max(0, error.column - 60) if len(source) > 100 else 0
+        start = max(0, error.column - 60) if len(source) > _SHOWN else 0
         number = str(error.line)
         before = visible(source[start : error.column - 1], keep="")
         lines += [
-            f"  {number} | {before}{visible(source[error.column - 1 : start + 100], keep='')}",
+            f"  {number} | {before}{visible(source[error.column - 1 : start + _SHOWN], keep='')}",
             f"  {' ' * len(number)} | {' ' * len(before)}^",
         ]
     frames = error.stack.splitlines()

@@ -43,42 +43,43 @@ app.command()(doctor)
 
 def main() -> None:
     """Runs the command line and exits with its status."""
-    import traceback
-
-    from nocturn.cli.layout import tell
-    from nocturn.visible import visible
-
-    status = 0
     try:
         status = app(standalone_mode=False) or 0
     except typer.Exit as wanted:
         status = wanted.exit_code
-    except typer.Abort:
-        status = codes.INTERRUPTED
-    except ConfigurationError as error:
-        tell(visible(f"nocturn: {error.message}"))
-        status = codes.USAGE
-    except IsolationError as error:
-        tell(f"nocturn: {error.message}")
-        status = codes.TOO_LITTLE_ISOLATION
-    except NocturnError as error:
-        tell(visible(f"nocturn: {error}"))
-        status = codes.of_error(error.code, error.detail)
-    except KeyboardInterrupt:
-        tell("nocturn: interrupted")
-        status = codes.INTERRUPTED
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except Exception as error:
-        # Typer vendors or wraps click, so its usage errors are known by their shape.
-        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
-            if said := error.format_message():  # none where the help was shown instead
-                tell(visible(f"nocturn: {said}"))
-            status = error.exit_code
-        else:
-            tell(visible("".join(traceback.format_exception(error)) + _OUR_FAULT))
-            status = codes.OUR_FAULT
+        status = 0
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - nothing is above this
+        status = _tell_why(error)
     sys.exit(status)
+
+
+def _tell_why(error: BaseException) -> int:
+    """Says what ended the command, and returns its exit status."""
+    from nocturn.cli.layout import tell
+    from nocturn.visible import visible
+
+    if isinstance(error, (KeyboardInterrupt, typer.Abort)):
+        tell("nocturn: interrupted")
+        return codes.INTERRUPTED
+    if isinstance(error, NocturnError):
+        tell(visible(f"nocturn: {error}"))
+        if isinstance(error, ConfigurationError):
+            return codes.USAGE
+        if isinstance(error, IsolationError):
+            return codes.TOO_LITTLE_ISOLATION
+        return codes.of_error(error.code, error.detail)
+    # Typer vendors or wraps click, so its usage errors are known by their shape.
+    message = getattr(error, "format_message", None)
+    if message is not None:
+        if said := message():  # none where the help was shown instead
+            tell(visible(f"nocturn: {said}"))
+        return int(getattr(error, "exit_code", codes.USAGE))
+    import traceback
+
+    tell(visible("".join(traceback.format_exception(error)) + _OUR_FAULT))
+    return codes.OUR_FAULT
 
 
 @app.command()
@@ -140,12 +141,12 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
     return 0
 
 
-def _run(  # noqa: PLR0913 - one for each option
+def _run(
     source: str | bytes,
     name: str,
     args: list[str],
     workspace: str | None,
-    watched: bool | None,  # noqa: FBT001 - typer's
+    watched: bool | None,
     agent: str | None,
     timeout: float | None,
     memory: str | None,

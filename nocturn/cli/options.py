@@ -102,7 +102,7 @@ def open_workspace(
     )
 
 
-def mode_of(watched: bool | None) -> Literal["watched", "strict"]:  # noqa: FBT001 - typer's
+def mode_of(watched: bool | None) -> Literal["watched", "strict"]:
     """Returns the mode: what was asked for, else watched where a person is at the terminal."""
     if watched is None:
         watched = sys.stdin.isatty() and sys.stderr.isatty()

@@ -6,6 +6,8 @@ after a few blocks its run is not answered any more.
 
 from __future__ import annotations
 
+import logging
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import LEAK_BLOCKED, TOO_LARGE, NocturnError
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from nocturn.guard.scanner import Scanner
 
 __all__ = ["Screen"]
+
+_LOG: Final = logging.getLogger("nocturn")
 
 PAIRED_STRINGS: Final = 256
 """Strings of one call that are joined pair by pair: 65,280 pairs, the work of some milliseconds."""
@@ -93,6 +97,14 @@ class Screen:
         caller.findings += findings
         for finding in findings:
             self._write_down(caller, finding)
+            _LOG.warning(
+                "a call of %s was blocked: %s (%s); agent %s has had %d blocks in all",
+                finding.tool,
+                f"it carries the secret {finding.secret}" if finding.secret else "it carries text",
+                finding.place,
+                caller.agent,
+                max(caller.agent_blocks, caller.blocks),
+            )
         # No detail, no variants: the words are all that a guest could learn from.
         msg = "the call was blocked by the leak scan"
         raise NocturnError(LEAK_BLOCKED, msg, tool=findings[0].tool)
@@ -101,7 +113,8 @@ class Screen:
         if self._journal is None:
             return
         entry = {
-            "event": "leak",
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "phase": "leak",
             "run": caller.run,
             "agent": caller.agent,
             "tool": finding.tool,

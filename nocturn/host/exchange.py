@@ -40,9 +40,9 @@ class Ending:
     Attributes:
         status: The run's status.
         value: The completion value.
-        error: What the worker said of the error, hostile and of any type.
+        error: What the worker said of the error: hostile, each field of any type.
         reason: Our own words, where the worker did not get to say any.
-        heap_bytes: The guest's heap; None where it is not known.
+        heap_bytes: The most memory that the guest has had; None where it is not known.
     """
 
     __slots__ = ("error", "heap_bytes", "reason", "status", "value")
@@ -51,7 +51,7 @@ class Ending:
         self.status = status
         self.reason = reason
         self.value: Any = None
-        self.error: Any = None
+        self.error: dict[str, Any] | None = None
         self.heap_bytes: int | None = None
 
 
@@ -116,7 +116,7 @@ class Exchange:
                 f"{name} is {state}" for name, state in self.steps.items() if state != "on"
             )
             raise IsolationError(
-                f"full isolation was asked for and this machine gives {self.isolation} ({missing}); "
+                f"full isolation was asked for, this machine gives {self.isolation} ({missing}); "
                 'isolation="best-effort" (--isolation best-effort) runs with that'
             )
         return None
@@ -158,7 +158,7 @@ class Exchange:
         return Ending("worker_died", reason="the worker ended before the script did")
 
     def _call(self, frame: dict[str, Any], size_bytes: int) -> bytes:
-        """Runs one call and returns its reply: the one place that makes wire errors of exceptions."""
+        """Runs one call and returns its reply: here exceptions become wire errors."""
         limits = self._limits
         self.call_count += 1
         call = _read_call(frame, size_bytes, limits.call_bytes)
@@ -223,8 +223,8 @@ class Exchange:
             ending.value = frame.get("value")
             if size_bytes > limit and (size := _json_bytes(ending.value)) > limit:
                 return self._over("value", limit, size)
-        elif isinstance(error := frame.get("error"), dict):
-            ending.error = error
+        elif isinstance(frame.get("error"), dict):
+            ending.error = error = frame["error"]
             if size_bytes > limit and _json_bytes(error.get("detail")) > limit:
                 error["detail"] = None
         return ending
@@ -241,6 +241,7 @@ def _broken(problem: WireError) -> Ending:
 
 def _error_reply(call: Call, message: str, detail: dict[str, Any], limit: int) -> str:
     try:
+        codec.require_exact(detail)
         if len(codec.encode(detail)) > limit:
             detail = {}
     except NotSendableError:  # a tool of somebody's raised it, with anything in it

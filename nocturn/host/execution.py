@@ -151,9 +151,9 @@ class Execution:
                 result = self.run(dispatch)
             except BaseException as problem:  # noqa: BLE001 - raised again in the event loop
                 fault = problem
-            try:
+            try:  # noqa: SIM105 - contextlib is not loaded otherwise
                 loop.call_soon_threadsafe(settle, result, fault)
-            except RuntimeError:  # noqa: SIM105 - the loop was closed meanwhile: nobody waits
+            except RuntimeError:  # the loop was closed meanwhile: nobody waits
                 pass
 
         # The loop's own executor has too few threads: a slow tool would delay other runs.

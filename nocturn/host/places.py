@@ -13,21 +13,22 @@ from nocturn.limits import ERROR_TEXT_CHARACTERS
 __all__ = ["locate"]
 
 _FRAME: Final = re.compile(  # what the engine says of one frame; no number over nine digits
-    r"^\s*at (?:(?P<name>.*) \()?<input>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$")
+    r"^\s*at (?:(?P<name>.*) \()?<input>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$"
+)
 
 
-def locate(told: Any, source: str, filename: str) -> RunError:
+def locate(told: dict[str, Any] | None, source: str, filename: str) -> RunError:
     """Makes the result's error of a worker's.
 
     Args:
-        told: What the worker sent: hostile, of any type.
+        told: What the worker sent: hostile, each field of any type; None where it sent nothing.
         source: The script.
         filename: Its name for people.
     """
-    said = told if isinstance(told, dict) else {}
+    said = told or {}
     frames = _frames(_text(said.get("stack")), len(source.splitlines()) + 1)
     line, column = frames[0][1:] if frames else (None, None)
-    code, detail = said.get("code"), said.get("detail")
+    code = said.get("code")
     return RunError(
         code=code if isinstance(code, str) and code in CODES else None,
         name=_text(said.get("name")) or "Error",
@@ -40,7 +41,7 @@ def locate(told: Any, source: str, filename: str) -> RunError:
             f"at {name} ({filename}:{at}:{col})" if name else f"at {filename}:{at}:{col}"
             for name, at, col in frames
         ),
-        detail=detail if isinstance(detail, dict) else None,
+        detail=said["detail"] if isinstance(said.get("detail"), dict) else None,
     )
 
 

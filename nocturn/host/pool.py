@@ -185,6 +185,16 @@ class Pool:
                 self._dead.append(worker)
         return None
 
+    def begin_anew(self) -> None:
+        """Lets go of everything: a fork of the host has its descriptors, not threads or workers."""
+        for worker in self._ready:
+            worker.close()
+        if self._zygote is not None:
+            self._zygote.forget()
+        closed = self._closed
+        self._reset()
+        self._closed = closed
+
     def _leave(self, ticket: Ticket) -> None:
         with self._state:
             if ticket in self._queue:
@@ -324,17 +334,10 @@ class _Zygote:
 _POOLS: weakref.WeakSet[Pool] = weakref.WeakSet()
 
 
-def _forget_in_fork() -> None:
-    """A fork of the host has the host's descriptors, but neither its threads nor its workers."""
+def _begin_anew() -> None:
     for pool in _POOLS:
-        for worker in pool._ready:  # noqa: SLF001 - this module's own
-            worker.close()
-        if pool._zygote is not None:  # noqa: SLF001
-            pool._zygote.forget()  # noqa: SLF001
-        closed = pool._closed  # noqa: SLF001
-        pool._reset()  # noqa: SLF001
-        pool._closed = closed  # noqa: SLF001
+        pool.begin_anew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_in_fork)
+    os.register_at_fork(after_in_child=_begin_anew)

@@ -97,7 +97,7 @@ class Usage:
     Attributes:
         wall_ms: Wall clock in milliseconds, without ``waited_ms``.
         cpu_ms: The worker's CPU time in milliseconds, its start included.
-        heap_bytes: The guest's heap at the end; None where the worker was killed.
+        heap_bytes: The most memory that the guest has had; None where the worker was killed.
         console_bytes: Console text in UTF-8.
         calls: How many calls were made.
         waited_ms: Milliseconds in which a person was deciding.

@@ -13,18 +13,20 @@ import logging
 import os
 import time
 import traceback
-from collections.abc import Callable, Coroutine, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from nocturn import errors
 from nocturn.effects import Clearance, Preview
 from nocturn.errors import ConfigurationError, NocturnError
 from nocturn.registry.tool import UNGATED, Registry, Tool
+from nocturn.visible import visible
 from nocturn.wire import codec
 from nocturn.wire.codec import NotSendableError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
+
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Journal
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Dispatcher"]
 
-_LOG = logging.getLogger("nocturn")
+_LOG: Final = logging.getLogger("nocturn")
+_SHOWN: Final = 80
+"""How many characters of a name are echoed in an error."""
 
 
 class Dispatcher:
@@ -113,8 +117,7 @@ class Dispatcher:
         if clearance is not None:  # 9, before 8
             self._journal.append(self._entry(call, caller, "intent"), durable=True)
         value = _call(tool, canonical, clearance, preview)  # 8
-        if not isinstance(value, str):  # a text can always be sent; the rest is looked at
-            codec.encode(value)
+        codec.require_exact(value)
         value = self._scanner.redact_value(value)
         call.bytes = _written(value)
         return value
@@ -209,8 +212,8 @@ class Dispatcher:
         return redacted
 
     def _log(self, call: Call, fault: BaseException) -> None:
-        told = "".join(traceback.format_exception(fault))
-        _LOG.error("tool %s failed in call %s\n%s", call.tool, call.id, self._redact(told))
+        told = visible(self._redact("".join(traceback.format_exception(fault))))
+        _LOG.error("tool %s failed in call %s\n%s", call.tool, call.id, told)
 
     def _redact(self, text: str) -> str:
         return self._scanner.redact(text)
@@ -222,15 +225,14 @@ def _parse(tool: Tool, call: Call, call_bytes: int, redact: Callable[[str], str]
         raise NocturnError(errors.BAD_ARGUMENTS, call.problem)
     if call.size_bytes > call_bytes and call.arguments is None:
         raise _too_large("arguments", call_bytes, call.size_bytes)
-    if type(call.arguments) is not dict:
+    if not _is_object(call.arguments):
         raise NocturnError(
             errors.BAD_ARGUMENTS, "the arguments are not an object: pass {name: value, …}"
         )
-    arguments: dict[str, Any] = call.arguments
-    for name, value in arguments.items():
+    for name, value in call.arguments.items():
         for text in _strings((name, value)):
-            _require_unicode(name, text, redact)
-    return _validate(tool, arguments, redact)
+            _require_unicode(str(name), text, redact)
+    return _validate(tool, call.arguments, redact)
 
 
 def _validate(
@@ -248,7 +250,7 @@ def _validate(
         said = {
             "missing": f"argument {place} is missing; {tool.name} takes: {known}",
             "extra_forbidden": f"there is no argument {_quoted(place)}; {tool.name} takes: {known}",
-            "json_invalid": f"the arguments are nested too deep for {tool.name}, which takes: {known}",
+            "json_invalid": f"the arguments are nested too deep; {tool.name} takes: {known}",
         }.get(first["type"], f"argument {_quoted(place)}: {first['msg']}")
         raise NocturnError(errors.BAD_ARGUMENTS, said, detail={"field": place[:256]}) from None
 
@@ -307,25 +309,30 @@ def _awaited(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _written(value: Any) -> int:
-    written = value.get("bytesWritten") if isinstance(value, dict) else None
-    return written if isinstance(written, int) else 0
+    written = value.get("bytesWritten") if _is_object(value) else None
+    return written if type(written) is int else 0
 
 
 def _strings(value: Any) -> Iterable[str]:
     """Every string in a value, keys included."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _strings(key)
-            yield from _strings(item)
-    elif isinstance(value, (list, tuple, set, frozenset)):
+    elif _is_object(value):
+        for pair in value.items():
+            yield from _strings(pair)
+    elif _is_row(value):
         for item in value:
             yield from _strings(item)
 
 
-def _quoted(text: str) -> str:
-    from nocturn.visible import visible
+def _is_object(value: Any) -> TypeGuard[dict[Any, Any]]:
+    return isinstance(value, dict)
 
+
+def _is_row(value: Any) -> TypeGuard[Iterable[Any]]:
+    return isinstance(value, (list, tuple, set, frozenset))
+
+
+def _quoted(text: str) -> str:
     shown = visible(text, keep="")
-    return f"“{shown[:80]}…”" if len(shown) > 80 else f"“{shown}”"
+    return f"“{shown[:_SHOWN]}…”" if len(shown) > _SHOWN else f"“{shown}”"

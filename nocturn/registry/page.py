@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from nocturn.registry.tool import Tool
 
 __all__ = ["call_example", "page", "wrapper_example"]
+
+_WIDTH: Final = 80
+"""An example that is longer is broken into lines."""
 
 
 def page(tool: Tool) -> str:
@@ -55,12 +58,16 @@ def call_example(tool: Tool) -> str:
     if not fields:
         return head + "});"
     line = f"{head} {', '.join(fields)} }});"
-    return line if len(line) <= 80 else head + "\n" + "".join(f"  {f},\n" for f in fields) + "});"
+    return (
+        line if len(line) <= _WIDTH else head + "\n" + "".join(f"  {f},\n" for f in fields) + "});"
+    )
 
 
 def _spread(name: str, values: list[str]) -> str:
     line = f"{name}({', '.join(values)});"
-    return line if len(line) <= 80 else f"{name}(\n" + "".join(f"  {v},\n" for v in values) + ");"
+    return (
+        line if len(line) <= _WIDTH else f"{name}(\n" + "".join(f"  {v},\n" for v in values) + ");"
+    )
 
 
 def _gate(tool: Tool) -> str:

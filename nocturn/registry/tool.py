@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -156,7 +157,7 @@ class Registry:
         Raises:
             ConfigurationError: It is no tool, or its name is taken.
         """
-        if not isinstance(added, Tool):
+        if not isinstance(added, Tool):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
             raise ConfigurationError(
                 f"{added!r} is not a tool: put @tool(axis=…, effects=…) on the function"
             )
@@ -234,6 +235,7 @@ def tool(
         def send_mail(to: str, text: str) -> str: ...
 
     Args:
+        function: What does the tool's work, where the decorator is used without parentheses.
         axis: ``write`` unless the function changes nothing.
         effects: ``"ungated"``, or for each effect its kind, its verb, and the argument that holds
             its target (or a function from the arguments to it).
@@ -241,7 +243,10 @@ def tool(
         description: The function's docstring where it is not given.
         arguments: A pydantic model in place of the function's parameters; the function then gets
             the model's fields by name.
-        canonical: See :class:`Tool`, also for the rest.
+        canonical: See :class:`Tool`.
+        caps: See :class:`Tool`.
+        foresee: See :class:`Tool`.
+        page: See :class:`Tool`.
 
     Raises:
         ConfigurationError: The name is not allowed, effects are missing, or a parameter has no
@@ -249,20 +254,11 @@ def tool(
     """
 
     def make(made: Callable[..., Any]) -> Tool:
-        if effects == UNGATED:
-            declared: tuple[Declared, ...] = ()
-        else:
-            if isinstance(effects, str) or not (rows := tuple(effects)):
-                raise ConfigurationError(
-                    f"tool {name or made.__name__}: say what it does, "
-                    'effects=[("kind", "verb", "argument")], or effects="ungated"'
-                )
-            declared = tuple(_declared(name or made.__name__, row) for row in rows)
         return Tool(
             name=name or made.__name__,
             description=description or inspect.getdoc(made) or "",
             axis=axis,
-            effects=declared,
+            effects=_effects(name or made.__name__, effects),
             function=made,
             model=arguments,
             canonical=canonical,
@@ -274,18 +270,25 @@ def tool(
     return make if function is None else make(function)
 
 
+def _effects(name: str, effects: Any) -> tuple[Declared, ...]:
+    if effects == UNGATED:
+        return ()
+    if isinstance(effects, str) or not (rows := tuple(effects)):
+        raise ConfigurationError(
+            f"tool {name}: say what it does, "
+            'effects=[("kind", "verb", "argument")], or effects="ungated"'
+        )
+    return tuple(_declared(name, row) for row in rows)
+
+
 def _declared(name: str, row: Any) -> Declared:
-    if isinstance(row, tuple) and len(cast("tuple[Any, ...]", row)) == len(_ROW):
-        kind, verb, target = cast("tuple[Any, ...]", row)
-        if (
-            isinstance(kind, str)
-            and isinstance(verb, str)
-            and (isinstance(target, str) or callable(target))
-        ):
-            return Declared(kind, verb, target)
-    raise ConfigurationError(
-        f'tool {name}: an effect is ("kind", "verb", "argument"), three of them, not {row!r}'
-    )
+    match row:
+        case (str(kind), str(verb), target) if isinstance(target, str) or callable(target):
+            return Declared(kind, verb, cast("Target", target))
+        case _:
+            raise ConfigurationError(
+                f'tool {name}: an effect is ("kind", "verb", "argument"), all three, not {row!r}'
+            )
 
 
 def _require_types(made: Tool) -> None:
@@ -316,8 +319,11 @@ def _strict(model: type[BaseModel]) -> type[BaseModel]:
     from pydantic import ConfigDict
 
     config = ConfigDict(strict=True, extra="forbid", frozen=True)
-    made = type(model)(model.__name__, (model,), {"model_config": config, "__module__": __name__})
-    return cast("type[BaseModel]", made)
+    body = {"model_config": config, "__module__": model.__module__, "__doc__": model.__doc__}
+    made: type[BaseModel] = types.new_class(
+        model.__name__, (model,), exec_body=lambda space: space.update(body)
+    )
+    return made
 
 
 def _model_of(function: Callable[..., Any]) -> type[BaseModel]:
@@ -326,11 +332,23 @@ def _model_of(function: Callable[..., Any]) -> type[BaseModel]:
 
     from pydantic import ConfigDict, Field, create_model
 
-    hints = get_type_hints(function, include_extras=True)
+    parameters = [
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is not parameter.KEYWORD_ONLY
+    ]
+    # Only the guest's: the types of what the host fills in need not exist when the program runs.
+    annotated = types.SimpleNamespace(__annotations__={p.name: p.annotation for p in parameters})
+    names = inspect.unwrap(function).__globals__
+    try:
+        hints = get_type_hints(annotated, globalns=names, include_extras=True)
+    except NameError as problem:
+        raise ConfigurationError(
+            f"tool {function.__name__}: the type {problem.name} is not known in the function's "
+            "module when the program runs: import it there, outside of TYPE_CHECKING"
+        ) from None
     fields: dict[str, Any] = {}
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY:
-            continue
+    for parameter in parameters:
         hint = hints[parameter.name]
         if get_origin(hint) is Annotated:
             words = [each for each in get_args(hint)[1:] if isinstance(each, str)]
@@ -343,5 +361,4 @@ def _model_of(function: Callable[..., Any]) -> type[BaseModel]:
     return create_model(f"{function.__name__}_arguments", __config__=config, **fields)
 
 
-_ROW: Final = ("kind", "verb", "target")
 _BY_NAME: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -8,9 +8,6 @@ between the two is followed. It holds against a guest, which cannot make links, 
 another program of the same user.
 """
 
-# A Path has no descriptor, so this is the file where os is called:
-# ruff: noqa: PTH101, PTH116, PTH118, PTH208
-
 from __future__ import annotations
 
 import errno

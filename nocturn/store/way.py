@@ -96,7 +96,7 @@ class Way:
             raise not_found(self._path)
         if last:
             self._link = text
-        if os.path.isabs(text):  # noqa: PTH117 - a link's text, not a path of ours
+        if os.path.isabs(text):
             text = self._from_root(text)
             while len(self._open) > 1:
                 self._open.pop().close()

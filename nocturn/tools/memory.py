@@ -6,16 +6,19 @@ text can forge the YAML that holds it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from nocturn import limits
-from nocturn.effects import Clearance, Preview
 from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NocturnError
 from nocturn.names import note_path, stored_summary
 from nocturn.registry.tool import Tool, tool
 from nocturn.store import preamble
 from nocturn.store.notes import ANY, NoteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nocturn.effects import Clearance, Preview
 
 __all__ = ["memory_tools"]
 

@@ -34,7 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from typing import Any, Final
 
-__all__ = ["NotSendableError", "decode", "encode"]
+__all__ = ["NotSendableError", "decode", "encode", "require_exact"]
 
 MAX_DEPTH: Final = 300
 """Lists and objects within each other: the guest's 256, and the frame around them."""
@@ -60,8 +60,8 @@ def decode(payload: bytes) -> dict[str, Any]:
     if payload.count(b"[") + payload.count(b"{") > MAX_DEPTH:
         _refuse_depth(payload)
     try:
-        # Decoded here: given bytes, the parser would guess at UTF-16 too, in which they count wrong.
-        frame = json.loads(payload.decode())
+        # Decoded here: of bytes the parser takes UTF-16 too, in which the count would be wrong.
+        frame: dict[str, Any] = json.loads(payload.decode())
     except (ValueError, RecursionError):
         msg = "a frame is not JSON"
         raise WireError(msg) from None
@@ -71,8 +71,13 @@ def decode(payload: bytes) -> dict[str, Any]:
     return frame
 
 
-def encode(value: Any, place: str = "value") -> str:
-    """Returns ``value`` as JSON text in ASCII.
+def encode(value: Any) -> str:
+    """Returns ``value``, which :func:`require_exact` has passed, as JSON text in ASCII."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def require_exact(value: Any, place: str = "value") -> None:
+    """Passes a value that JavaScript can hold exactly.
 
     Args:
         value: What a tool returned.
@@ -82,7 +87,6 @@ def encode(value: Any, place: str = "value") -> str:
         NotSendableError: Something in it has no exact counterpart; the message names where.
     """
     _require_exact(value, place, 0)
-    return json.dumps(value, separators=(",", ":"))
 
 
 def _require_exact(value: Any, place: str, depth: int) -> None:
@@ -109,7 +113,8 @@ def _require_exact(value: Any, place: str, depth: int) -> None:
 def _require_exact_items(value: Any, place: str, depth: int) -> None:
     named = depth < NAMED_DEPTH
     if isinstance(value, dict):
-        for key, item in value.items():
+        pairs: dict[Any, Any] = value
+        for key, item in pairs.items():
             if not isinstance(key, str):
                 msg = f"{place} has a key of type {type(key).__name__}; use strings"
                 raise NotSendableError(msg)

@@ -62,6 +62,7 @@ def serve(
     except lockdown.LockdownError as problem:
         refuse(lines, problem)
         return
+    engine.warm_up()
     steps = ",".join(f"{quoted(name)}:{quoted(state)}" for name, state in locked["steps"].items())
     # The host reads this before it sends a guest, so that none runs with less than was asked for.
     start = lines.exchange(

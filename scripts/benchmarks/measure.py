@@ -6,6 +6,7 @@ the job could cost, in the same call of :func:`measure`, and print the ratio.
 
 from __future__ import annotations
 
+import argparse
 import gc
 import math
 import os
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Row", "Sample", "machine", "measure", "table"]
+__all__ = ["Row", "Sample", "duration", "layout", "machine", "measure", "options", "table"]
 
 _HEAD = ("what", "p50", "p99", "a second", "times its limit")
 _SLOW_SECONDS = 0.1
@@ -71,6 +72,7 @@ def measure(
     rounds: int,
     warm_ups: int = 3,
     operations: int = 1,
+    rest_seconds: float = 0.0,
 ) -> dict[str, Sample]:
     """Times several actions in turn, so that a busy moment of the machine hits them alike.
 
@@ -79,6 +81,7 @@ def measure(
         rounds: How often each is timed, at least 1.
         warm_ups: How often each runs first, untimed.
         operations: How many operations one call of an action does; durations are divided by it.
+        rest_seconds: A pause before each timing, in which work in the background can finish.
 
     Returns:
         A sample for each action, under its name.
@@ -92,6 +95,8 @@ def measure(
     try:
         for _ in range(rounds):
             for name, action in actions.items():
+                if rest_seconds:
+                    time.sleep(rest_seconds)
                 start = time.perf_counter()
                 action()
                 seconds[name].append((time.perf_counter() - start) / operations)
@@ -110,16 +115,44 @@ def table(rows: Sequence[Row], *, markdown: bool = False) -> str:
     Returns:
         The table, without a line break at its end.
     """
-    cells = [_HEAD, *(_cells(row) for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(_HEAD))]
-    lines = [
+    return layout([_HEAD, *(_cells(row) for row in rows)], markdown=markdown)
+
+
+def layout(lines: Sequence[Sequence[str]], *, markdown: bool = False) -> str:
+    """Sets lines of cells in columns: the first to the left, the others to the right.
+
+    Args:
+        lines: The head, then the rest; all of one length.
+        markdown: Whether to write a Markdown table rather than plain columns.
+
+    Returns:
+        The table, without a line break at its end.
+    """
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    padded = [
         [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
-        for line in cells
+        for line in lines
     ]
     if not markdown:
-        return "\n".join("  ".join(line) for line in lines)
+        return "\n".join("  ".join(line).rstrip() for line in padded)
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:]))
+
+
+def options(about: str | None) -> argparse.ArgumentParser:
+    """Returns the command line of a benchmark: ``--markdown`` and ``--quick``.
+
+    Args:
+        about: The benchmark's docstring.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
+    parser.add_argument(
+        "--quick", action="store_true", help="a few rounds only, to see that it works"
+    )
+    return parser
 
 
 def machine() -> str:
@@ -130,20 +163,21 @@ def machine() -> str:
     )
 
 
+def duration(seconds: float) -> str:
+    """Writes a duration in the largest unit that leaves at least one before the point."""
+    for unit, scale in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.2f} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
     sample = row.sample
     ratio = sample.median_seconds / row.limit.median_seconds if row.limit else None
     return (
         sample.name,
-        _duration(sample.median_seconds),
-        _duration(sample.p99_seconds),
+        duration(sample.median_seconds),
+        duration(sample.p99_seconds),
         f"{sample.per_second:,.{0 if sample.median_seconds < _SLOW_SECONDS else 1}f}",
         "" if ratio is None else f"{ratio:.1f}",
     )
-
-
-def _duration(seconds: float) -> str:
-    for unit, scale in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
-        if seconds * scale >= 1:
-            return f"{seconds * scale:.2f} {unit}"
-    return f"{seconds * 1e9:.0f} ns"

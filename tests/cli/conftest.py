@@ -11,13 +11,19 @@ from dataclasses import dataclass
 import pytest
 
 COMMAND = [sys.executable, "-c", "from nocturn.cli.main import main; main()"]
+# Not preexec_fn: there are threads here. The new session makes stdin its controlling terminal.
+LOGIN = "import os, sys; os.login_tty(0); os.execv(sys.argv[1], sys.argv[1:])"
+AT_A_TERMINAL = [sys.executable, "-I", "-S", "-c", LOGIN]
 SECONDS = 60
 
 
 @pytest.fixture
 def environment(tmp_path):
     kept = {k: v for k, v in os.environ.items() if not k.startswith("NOCTURN")}
-    return kept | {"NOCTURN_DATA": str(tmp_path / "data"), "NOCTURN_WORKSPACE": str(tmp_path / "ws")}
+    return kept | {
+        "NOCTURN_DATA": str(tmp_path / "data"),
+        "NOCTURN_WORKSPACE": str(tmp_path / "ws"),
+    }
 
 
 @pytest.fixture
@@ -109,13 +115,12 @@ def terminal(tmp_path, environment):
         master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (40, 100))
         process = subprocess.Popen(
-            [str(word) for word in command],
+            [*AT_A_TERMINAL, *map(str, command)],
             stdin=slave,
             stdout=slave,
             stderr=slave,
             cwd=cwd,
             env=environment | {"TERM": "xterm"},
-            preexec_fn=lambda: os.login_tty(os.dup(0)),
         )
         os.close(slave)
         started.append(Terminal(process, master))

@@ -95,17 +95,20 @@ def test_ctrl_c_with_json_is_130_and_gives_the_result(start):
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_status_of_a_run_has_an_exit_status(status):
     given = codes.of_result(RunResult(status=status))
-    assert given == {
-        "ok": 0,
-        "guest_error": 1,
-        "never_settles": 1,
-        "refused_source": 2,
-        "memory_limit": 4,
-        "output_limit": 4,
-        "time_limit": 124,
-        "worker_died": 125,
-        "cancelled": 130,
-    }[status]
+    assert (
+        given
+        == {
+            "ok": 0,
+            "guest_error": 1,
+            "never_settles": 1,
+            "refused_source": 2,
+            "memory_limit": 4,
+            "output_limit": 4,
+            "time_limit": 124,
+            "worker_died": 125,
+            "cancelled": 130,
+        }[status]
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The dispatcher by itself, with the fakes that ship: what it fills in, writes down and lets out."""
+"""The dispatcher by itself, with the fakes that ship: what it writes down and lets out."""
 
 import pytest
 
@@ -95,9 +95,7 @@ def test_an_effect_has_a_durable_intent_and_a_durable_outcome(dispatcher, journa
     assert intent["ruling"] == "once"
 
 
-def test_a_read_and_a_refusal_have_an_outcome_that_need_not_be_durable(
-    dispatcher, journal, person
-):
+def test_a_read_and_a_refusal_have_an_outcome_that_need_not_be_durable(dispatcher, journal, person):
     person.answer = False
     dispatcher(echo).dispatch(Call("echo", {"text": "x"}), caller(), LIMIT)
     with pytest.raises(NocturnError):
@@ -143,7 +141,7 @@ def test_a_journal_that_refuses_the_intent_refuses_the_effect(dispatcher, journa
 
 
 def test_a_journal_that_refuses_the_outcome_does_not_undo_the_effect(dispatcher, journal, caplog):
-    def refuse_outcomes(entry, *, durable):
+    def refuse_outcomes(entry, **_):
         if entry["phase"] == "outcome":
             raise NocturnError("STORAGE", "the disk is full")
 

@@ -91,6 +91,20 @@ def test_keyword_only_parameters_are_the_hosts():
     assert sent.parameters == {"to", "clearance", "preview"}
 
 
+def test_the_types_of_what_the_host_fills_in_need_not_be_known():
+    def send(to: str, *, clearance: "NoSuchType") -> "NorThis": ...  # noqa: F821
+
+    assert list(made(send).schema()["properties"]) == ["to"]
+
+
+def test_an_argument_of_a_type_that_is_not_known_is_refused():
+    def send(to: "NoSuchType") -> None: ...  # noqa: F821
+
+    with pytest.raises(ConfigurationError) as refused:
+        made(send).schema()
+    assert "NoSuchType" in refused.value.message
+
+
 def test_arguments_are_strict_and_closed():
     def f(count: int, share: float, names: list[str], flag: bool = False) -> None: ...
 

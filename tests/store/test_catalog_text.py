@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nocturn.errors import NocturnError
@@ -183,10 +183,7 @@ def test_paths_summaries_and_warnings_are_redacted(root, make):
 
 
 def test_half_a_secret_is_not_shown_where_the_head_ends(line):
-    text = line("x" * 100 + "\n" + "y" * 8_088 + "hunter2hunter2")
-    assert "hunt" not in text
-    long = line("#" + " " * 7_000 + "y" * 1_188 + "hunter2hunter2")
-    assert "hunt" not in long
+    assert line("\n" * 8_100 + "y" * 84 + "hunter2hunter2") == "a.md — (no summary)"
 
 
 def test_it_stays_in_its_budget_and_counts_the_rest_exactly(root, make):
@@ -216,6 +213,7 @@ def test_2048_bytes_fit_without_a_notice_and_one_more_does_not():
     assert _packed([*lines[:3], "y" * 512, ""]).endswith(NOTICE.format(2))
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("aé🦖", max_size=600), max_size=60))
 def test_packing_is_bounded_and_exact(lines):
     text = _packed(lines)

@@ -145,6 +145,7 @@ def test_what_is_no_plain_file_is_refused(grants, workspace, tmp_path, kind):
         file.symlink_to(tmp_path / "out.json")
     message = unusable(grants)
     assert str(tmp_path) not in message
+    assert ("link" in message) == ("link" in kind)
 
 
 def test_a_workspace_behind_a_link_is_the_users_business(grants, workspace, data, tmp_path):

@@ -75,6 +75,13 @@ def test_processes_that_race_end_with_one_key(tmp_path):
     ]
 
 
+def test_who_found_no_key_and_lost_the_race_takes_the_winners(tmp_path):
+    late = LocalKey(tmp_path)
+    assert late._read() is None
+    LocalKey(tmp_path).token("a", b"")
+    assert late._make() == (tmp_path / "keys/local.key").read_bytes()
+
+
 @pytest.mark.parametrize("data", [b"", b"short", b"x" * 33])
 def test_a_key_of_the_wrong_size_is_an_error_and_stays(tmp_path, data):
     LocalKey(tmp_path).token("a", b"")

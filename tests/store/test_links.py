@@ -50,6 +50,15 @@ def test_a_folder_link_that_leaves_is_an_escape_for_reads_and_writes(
     assert tree(outside) == before
 
 
+def test_a_link_to_a_folder_whose_name_only_begins_like_the_root_is_an_escape(folder, root):
+    twin = root.with_name("memory-twin")
+    twin.mkdir()
+    (twin / "x.md").write_text("not yours")
+    (root / "esc").symlink_to(twin)
+    assert code_of(get, folder, "esc/x.md") == PATH_ESCAPE
+    assert code_of(put, folder, "esc/y.md") == PATH_ESCAPE
+
+
 def test_a_link_to_a_link_that_leaves_is_an_escape(folder, root, outside):
     (root / "one").symlink_to("two")
     (root / "two").symlink_to(outside)

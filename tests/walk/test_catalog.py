@@ -127,9 +127,7 @@ def test_an_unreadable_note_is_left_out_with_a_warning_that_names_it(ws, put, ca
 
 def test_in_a_prompt_it_stands_in_its_block(ws, put):
     put("a.md", "x")
-    assert ws.memory.in_prompt("You are kind.") == (
-        f"You are kind.\n\n{NOTE}\na.md — x\n</memory>"
-    )
+    assert ws.memory.in_prompt("You are kind.") == (f"You are kind.\n\n{NOTE}\na.md — x\n</memory>")
     assert ws.memory.in_prompt("") == f"{NOTE}\na.md — x\n</memory>"
 
 

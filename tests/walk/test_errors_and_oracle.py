@@ -150,7 +150,7 @@ def test_leak_blocked_says_the_same_whatever_was_found(armed):
 def test_the_person_and_the_journal_learn_what_was_found(armed, read_journal):
     armed.memory.write("a.md", "s", "c")
     armed.run(f"nocturn.memory.write('a.md', 's', {SECRET!r})", mode="watched", agent="bob")
-    (leak,) = (row for row in read_journal(armed) if row.get("event") == "leak")
+    (leak,) = (row for row in read_journal(armed) if "secret" in row)
     assert (leak["secret"], leak["agent"], leak["tool"]) == ("phrase", "bob", "memory_write")
 
 
@@ -162,7 +162,9 @@ def test_after_three_blocks_every_later_call_with_text_is_refused_unscanned(arme
     result = armed.run(
         f"""
         const codes = [];
-        const attempt = f => {{ try {{ f(); codes.push("ok") }} catch (e) {{ codes.push(e.code) }} }};
+        const attempt = f => {{
+          try {{ f(); codes.push("ok") }} catch (e) {{ codes.push(e.code) }}
+        }};
         for (let i = 0; i < 3; i++) {{
           attempt(() => nocturn.memory.list({{cursor: "harmless" + i}}));
           attempt(() => nocturn.memory.list({{cursor: {SECRET!r}}}));

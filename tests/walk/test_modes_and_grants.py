@@ -120,9 +120,10 @@ def test_an_approver_that_hangs_is_a_timeout(nocturn_workspace):
 
 def test_the_clocks_stand_still_while_a_person_decides(nocturn_workspace):
     waited = threading.Event()
-    slow = CallbackApprover(lambda _: not waited.wait(0.5))
-    limits = Limits(wall_seconds=0.25)
-    result = nocturn_workspace(approver=slow, limits=limits).run(WRITE, mode="guarded")
+    slow = CallbackApprover(lambda _: not waited.wait(1.2))
+    ws = nocturn_workspace(approver=slow, limits=Limits(wall_seconds=1))
+    ws.memory.list()  # what a first call loads is not to be in the way
+    result = ws.run(WRITE, mode="guarded")
     assert result.ok
     assert result.usage.waited_ms > result.usage.wall_ms
 

@@ -194,7 +194,7 @@ def test_what_a_tool_returns_is_redacted(nocturn_workspace):
 def test_calls_and_lines_are_told_as_they_come(ws):
     told = []
     result = ws.run(
-        "console.log('one'); nocturn.now(); console.warn('two'); try { nocturn.call('x') } catch {}",
+        "console.log('one'); nocturn.now(); console.warn('two');try { nocturn.call('x') } catch {}",
         on_call=lambda call: told.append((call.tool, call.code)),
         on_console=lambda line: told.append((line.level, line.text)),
     )

@@ -1,4 +1,4 @@
-"""The nine steps and their order: a call that is refused at one shows that the later ones never ran."""
+"""The nine steps in their order: what is refused at one shows that the later ones never ran."""
 
 import subprocess
 import sys
@@ -88,7 +88,8 @@ def test_a_write_that_carries_a_secret_leaves_a_workspace_as_it_was(ws, person, 
     assert code_of(ws, write(path="new/a.md", content=f"it is {SECRET}!")) == "LEAK_BLOCKED"
     assert person.questions == []
     assert sorted(ws.path.rglob("*")) == before
-    assert [row["phase"] for row in read_journal(ws)[2:] if "phase" in row] == ["outcome"]
+    assert "intent" not in [row.get("phase") for row in read_journal(ws)[2:]]
+    assert read_journal(ws)[-1]["code"] == "LEAK_BLOCKED"
     assert SECRET not in (ws.path / ".nocturn/journal.jsonl").read_text()
 
 

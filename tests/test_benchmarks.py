@@ -1,0 +1,121 @@
+"""The benchmarks run, at a few rounds each, and print the tables that they promise."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "scripts/benchmarks"
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="it measures the zygote and /proc")
+
+
+def table(name: str, *options: str) -> dict[str, list[str]]:
+    """Runs a benchmark and returns the lines of its table, the head too, by their first cells."""
+    done = subprocess.run(
+        [sys.executable, FOLDER / f"{name}.py", "--quick", "--markdown", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [line.strip("|").split("|") for line in done.stdout.splitlines() if line[:1] == "|"]
+    cells = [[cell.strip() for cell in row] for row in rows]
+    assert len({len(row) for row in cells}) == 1
+    return {row[0]: row for row in cells}
+
+
+@pytest.fixture(scope="module")
+def figure():
+    """``sections/figure.py``, loaded as the benchmarks load it, and unloaded again."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield importlib.import_module("sections.figure")
+    finally:
+        sys.path.remove(str(FOLDER))
+        for name in set(sys.modules) - before:
+            if str(FOLDER) in str(getattr(sys.modules[name], "__file__", "")):
+                del sys.modules[name]
+
+
+@linux_only
+def test_house_shows_each_job_beside_the_least_that_it_could_cost() -> None:
+    rows = table("house")
+    for job in (
+        "cold: python -c to the first result of 1+1",
+        "cold: nocturn eval 1+1, to its end",
+        "warm: ws.run('1+1'), pool idle",
+        "warm: ws.run('1+1'), back to back",
+        "call of a bare tool in one run, on one core",
+        "memory_write, 500 bytes",
+        "memory_write, 64 KiB",
+        "catalog of 500 notes",
+    ):
+        assert float(rows[job][-1].replace(",", "")) > 0
+    for least in ("python -c pass", "socket-pair turn, on one core", "walk + read 500 heads"):
+        assert rows[least][-1] == ""
+
+
+@linux_only
+def test_jail_shows_each_target_and_whether_it_is_met() -> None:
+    rows = table("jail")
+    targets = {row[2] for row in rows.values()}
+    for target in (
+        *("≤ 50.00 ms", "≤ 350.00 ms", "≤ 200.00 ms", "≤ 500.00 µs", "≤ 1.50 ms", "≤ 3.00 ms"),
+        *("≥ 1,250 /s", "≥ 40,000 /s", "≥ 1,400 /s", "≤ 1.50 MB", "≤ 10.00 ms", "≥ 9,000"),
+        "≤ 100.00 µs",
+    ):
+        assert target in targets
+    assert rows["recursion"][3] == "yes"
+    assert {row[3] for row in rows.values() if row[2][:1] in ("≤", "≥")} <= {"yes", "no", "?"}
+    if os.geteuid() == 0:
+        assert "needs root" not in {row[1] for row in rows.values()}
+
+
+@linux_only
+def test_peers_says_of_each_what_walls_it_has_and_which_are_not_installed(tmp_path: Path) -> None:
+    rows = table("peers", "--no-install", "--cache", str(tmp_path / "nothing"))
+    assert rows["nocturn"][1] == "a locked process"
+    assert rows["quickjs-rs"][1:3] == ["WebAssembly", "not installed"]
+    assert rows["jsbox run_killable"][1] == "a process"
+    head = rows["peer"]
+    for name in ("nocturn", "quickjs-ng in-process"):
+        for what, cell in zip(head[2:], rows[name][2:], strict=True):
+            measured = cell[:1].isdigit() and cell.endswith(")")
+            assert measured or (what == "idle" and os.geteuid() != 0), (name, what, cell)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_peer_that_hangs_or_fails_is_a_cell_and_not_the_end() -> None:
+    code = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
+        "from rivals.driver import Driver; from rivals.peer import NoFigureError\n"
+        "for body in ('import time; time.sleep(60)', 'raise SystemExit(1)'):\n"
+        "    try: Driver([sys.executable, '-c', body], None, 0.5)\n"
+        "    except NoFigureError as reason: print(reason)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, FOLDER], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.split() == ["hangs", "fails"]
+
+
+def test_a_target_is_met_by_less_time_and_by_more_a_second(figure) -> None:
+    met = [
+        figure.Figure("x", value, 1.0, unit=unit).cells()[3]
+        for unit in ("s", "/s")
+        for value in (0.5, 1.0, 2.0, None)
+    ]
+    assert met == ["yes", "yes", "no", "?", "no", "yes", "yes", "?"]
+
+
+def test_a_ratio_is_above_one_where_more_was_needed_than_the_least(figure) -> None:
+    assert figure.Figure("x", 2.0, None, 1.0, "y").cells()[4] == "2.0 times y"
+    assert figure.Figure("x", 10.0, None, 40.0, "y", "/s").cells()[4] == "4.0 times y"
+    assert figure.Figure("x", 10.0).cells()[2:] == ("", "", "")

@@ -1,0 +1,69 @@
+"""What the README shows, runs."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_script_on_the_first_screen_runs(nocturn_workspace):
+    ws = nocturn_workspace()
+    (source,) = blocks("js")
+    result = ws.run(source, mode="watched").raise_for_error()
+    assert result.console[0].text == "wrote people/lina.md, 84 bytes"
+    assert ws.memory.catalog() == "people/lina.md — daughter, 7 years old, in school"
+
+
+def test_the_python_example_prints_what_it_says(tmp_path):
+    (source,) = blocks("python")
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    said = re.findall(r"#  ?(True|weather/.*)$", source, re.MULTILINE)
+    assert done.stdout.splitlines() == said
+
+
+def test_the_refused_call_gives_the_code_and_the_status(tmp_path):
+    (shown,) = blocks("console")
+    code = re.search(r"--strict '(.*)'$", shown, re.MULTILINE)[1]
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", "from nocturn.cli.main import main; main()"),
+            *("eval", "--workspace", str(tmp_path / "ws"), "--strict", code),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert str(done.returncode) == shown.splitlines()[-1]
+    place = shown.splitlines()[2].split(" ")[0]
+    assert done.stderr.splitlines()[1].startswith(f"{place} NocturnError GATE_DENIED")
+    assert not (tmp_path / "ws").exists()
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", README))
+def test_every_link_leads_somewhere(target):
+    if target == "docs/performance.md" and not (ROOT / target).exists():
+        pytest.skip("made by scripts/bench at the end of the work")
+    assert (ROOT / target).exists()
+
+
+def test_the_two_commands_are_there():
+    (commands,) = [each for each in blocks("sh") if "scripts" in each]
+    for line in commands.splitlines():
+        assert (ROOT / line.split()[0]).stat().st_mode & 0o111
