@@ -88,6 +88,10 @@ class MemoryJournal:
         """Keeps one entry, and under ``durable`` whether it had to be."""
         self.entries.append({**entry, "durable": durable})
 
+    def is_there(self) -> bool:
+        """Keeps whatever it is given."""
+        return True
+
     def leak_blocks_of(self, agent: str) -> int:
         """Counts them."""
         return sum(e.get("code") == "LEAK_BLOCKED" and e["agent"] == agent for e in self.entries)

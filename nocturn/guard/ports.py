@@ -89,6 +89,10 @@ class Journal(Protocol):
         """
         ...
 
+    def is_there(self) -> bool:
+        """Returns whether an entry that need not be durable would be kept."""
+        ...
+
     def leak_blocks_of(self, agent: str) -> int:
         """Returns how many calls of this agent were leak-blocked, over all its runs."""
         ...

@@ -41,6 +41,7 @@ class Scanner:
     def __init__(self, sources: Iterable[SecretSource]) -> None:
         self._sources = tuple(sources)
         self._needles: tuple[Needle, ...] | None = None if self._sources else ()
+        self._groups: tuple[tuple[Form, tuple[Needle, ...]], ...] = ()
         self._lock = threading.Lock()
 
     @property
@@ -152,19 +153,25 @@ class Scanner:
                 Form.BASE64: squeezed.text.replace("-", "+").replace("_", "/"),
                 Form.HEX: squeezed.text.translate(_LOWER_HEX),
             }
-            for needle in needles:
-                read = read_as[needle.form]
-                if needle.text in read:
-                    reading = plain if needle.form is Form.AS_IS else squeezed
-                    for start, end in needle.found_in(read):
-                        yield needle.secret, *reading.span(start, end)
+            for form, group in self._groups:
+                read = read_as[form]
+                reading = plain if form is Form.AS_IS else squeezed
+                for needle in group:
+                    if needle.text in read:
+                        for start, end in needle.found_in(read):
+                            yield needle.secret, *reading.span(start, end)
 
     def _compiled(self) -> tuple[Needle, ...]:
         if self._needles is None:
             with self._lock:
                 if self._needles is None:
                     secrets = (each for source in self._sources for each in source.secrets())
-                    self._needles = tuple(
+                    needles = tuple(
                         dict.fromkeys(needle for each in secrets for needle in needles_of(each))
                     )
+                    self._groups = tuple(
+                        (form, tuple(each for each in needles if each.form is form))
+                        for form in Form
+                    )
+                    self._needles = needles
         return self._needles

@@ -43,6 +43,11 @@ class Screen:
         self._scanner = scanner
         self._journal = journal
 
+    @property
+    def armed(self) -> bool:
+        """Whether there is any secret to look for; if not, :meth:`check` passes everything."""
+        return self._scanner.armed
+
     def check(
         self, caller: Caller, tool: str, raw: Sequence[str], canonical: Sequence[str]
     ) -> None:
@@ -58,7 +63,7 @@ class Screen:
             NocturnError: ``LEAK_BLOCKED``, always with the same words; ``TOO_LARGE``, the call has
                 more strings than can be looked at in pairs.
         """
-        if not self._scanner.armed:
+        if not self.armed:
             return
         # One at a time for each run: calls in flight together get no more answers than the budget.
         with caller.lock:

@@ -22,10 +22,8 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from nocturn.limits import Limits
     from nocturn.wire.frames import Channel
 
-__all__ = ["USER_LINE", "Ending", "Exchange"]
+__all__ = ["Ending", "Exchange"]
 
-USER_LINE: Final = 1_000
-"""Lines put before the source, so that a stack tells the guest's lines from the prelude's."""
 _LEVELS: Final = ("log", "info", "warn", "error", "debug")
 _DONE: Final = ("ok", "guest_error", "memory_limit", "never_settles", "output_limit")
 _TOOL_CHARACTERS: Final = 4_096
@@ -130,7 +128,7 @@ class Exchange:
         """
         limits = self._limits
         start = {
-            "source": "\n" * USER_LINE + source,
+            "source": source,
             "args": arguments,
             "ceiling": limits.frame_bytes // 3 - _AROUND_CHARACTERS,
             "console_bytes": limits.console_bytes,
@@ -181,10 +179,6 @@ class Exchange:
                 )
             reply = f'{{"value":{value}}}'
             call.bytes = call.bytes or len(value)
-        except NotSendableError as problem:
-            call.code = errors.INTERNAL
-            message = f"the tool's value cannot be had in JavaScript: {problem}"
-            reply = _error_reply(call, message, {}, limits.call_bytes)
         except NocturnError as error:
             call.code = error.code
             reply = _error_reply(call, error.message, error.detail, limits.call_bytes)

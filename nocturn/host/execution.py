@@ -109,9 +109,7 @@ class Execution:
         )
         interrupted = False
         try:
-            threading.Thread(
-                target=self._converse, args=(exchange, worker), name="nocturn-run", daemon=True
-            ).start()
+            self._pool.crew.start(lambda: self._converse(exchange, worker))
             self._watch(worker.cpu_seconds)
         except KeyboardInterrupt:
             interrupted = True
@@ -284,7 +282,9 @@ def probe(pool: Pool, limits: Limits) -> tuple[str, dict[str, str]]:
         raise ConfigurationError("the pool is closed")
     exchange = Exchange(worker.channel, _nothing, limits, _nothing, _nothing)
     try:
-        exchange.prepare("best-effort")
+        ended = exchange.prepare("best-effort")
+        if ended is not None:
+            raise ConfigurationError(f"no worker can be had: {ended.reason}")
     finally:
         pool.give_back(worker)
         worker.close()

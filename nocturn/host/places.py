@@ -6,12 +6,13 @@ import re
 from typing import Any, Final
 
 from nocturn.errors import CODES
-from nocturn.host.exchange import USER_LINE
 from nocturn.host.result import RunError
 from nocturn.limits import ERROR_TEXT_CHARACTERS
 
 __all__ = ["locate"]
 
+USER_LINE: Final = 1_000
+"""Lines that the prelude puts before the source, to tell the guest's from its own in a stack."""
 _FRAME: Final = re.compile(  # what the engine says of one frame; no number over nine digits
     r"^\s*at (?:(?P<name>.*) \()?<input>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$"
 )

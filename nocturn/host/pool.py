@@ -16,6 +16,7 @@ import weakref
 from collections import deque
 
 from nocturn.errors import ConfigurationError, IsolationError
+from nocturn.host.crew import Crew
 from nocturn.host.process import Worker, spawn_worker, spawn_zygote
 from nocturn.wire.frames import ANSWER, ORDER
 
@@ -62,6 +63,9 @@ class Ticket:
 class Pool:
     """Workers for runs under the same limits, and for others where those are asked for.
 
+    Attributes:
+        crew: The threads that answer its workers.
+
     Args:
         limits: Gives what warm workers are locked down to.
         warm: How many are kept ready.
@@ -87,6 +91,7 @@ class Pool:
         self._keeper: threading.Thread | None = None
         self._filling = False
         self._closed = False
+        self.crew = Crew()
 
     def start(self) -> None:
         """Lets the zygote begin to load, where there is none; waits for nothing."""
@@ -159,6 +164,7 @@ class Pool:
             waiting, self._queue = list(self._queue), deque()
         for ticket in waiting:
             ticket.abandon()
+        self.crew.close()
         if keeper is not None:
             keeper.join()
         for worker in self._ready:

@@ -97,8 +97,9 @@ class Usage:
     Attributes:
         wall_ms: Wall clock in milliseconds, without ``waited_ms``.
         cpu_ms: The worker's CPU time in milliseconds, its start included.
-        heap_bytes: The most memory that the guest has had; None where the worker was killed.
-        console_bytes: Console text in UTF-8.
+        heap_bytes: The most memory that the engine has had, its own 0.15 MB included, as the kernel
+            counts it, in pages; None where the worker was killed.
+        console_bytes: Console text in UTF-8; an empty line counts as 1.
         calls: How many calls were made.
         waited_ms: Milliseconds in which a person was deciding.
     """

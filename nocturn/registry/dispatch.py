@@ -16,6 +16,8 @@ import traceback
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
+from pydantic import ValidationError
+
 from nocturn import errors
 from nocturn.effects import Clearance, Preview
 from nocturn.errors import ConfigurationError, NocturnError
@@ -108,8 +110,9 @@ class Dispatcher:
         parsed = _parse(tool, call, call_bytes, self._redact)  # 2
         canonical = tool.canonical(dict(parsed)) if tool.canonical else dict(parsed)  # 3
         _cap(tool, call, canonical, call_bytes)  # 4
-        incoming = [call.tool, *_strings(call.arguments)]
-        self._screen.check(caller, call.tool, incoming, list(_strings(canonical)))  # 5
+        if self._screen.armed:  # 5
+            incoming = [call.tool, *_strings(call.arguments)]
+            self._screen.check(caller, call.tool, incoming, list(_strings(canonical)))
         preview = tool.foresee(canonical) if tool.foresee else Preview()  # 6
         clearance = self._clear(tool, call, caller, canonical, preview)  # 7
         if not caller.alive():
@@ -172,6 +175,10 @@ class Dispatcher:
             code, detail = errors.STORAGE, {"configuration": call.tool}
         elif code not in errors.CODES:
             code = errors.INTERNAL
+        try:
+            codec.require_exact(detail)
+        except NotSendableError:  # a tool of somebody's raised it, with anything in it
+            detail = {}
         return NocturnError(
             code,
             self._redact(error.message),
@@ -184,7 +191,9 @@ class Dispatcher:
         call.tool = self._redact(call.tool)  # nobody's record of the call holds a secret
         call.code = code
         call.ended = time.monotonic()
-        wrote = call.effects and code is None
+        wrote = bool(call.effects) and code is None
+        if not wrote and not self._journal.is_there():
+            return
         entry = self._entry(call, caller, "outcome")
         entry |= {"code": code, "bytes": call.bytes, "ms": call.ms}
         if fault:
@@ -192,12 +201,13 @@ class Dispatcher:
         if not caller.alive():
             entry["late"] = True
         try:
-            self._journal.append(entry, durable=bool(wrote))
+            self._journal.append(entry, durable=wrote)
         except NocturnError as error:
             _LOG.warning("the outcome of call %s is not in the journal: %s", call.id, error.message)
 
     def _entry(self, call: Call, caller: Caller, phase: str) -> dict[str, Any]:
-        entry: dict[str, Any] = {
+        # What came from the guest is redacted; the rest is ours.
+        return {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "phase": phase,
             "call": call.id,
@@ -205,11 +215,9 @@ class Dispatcher:
             "agent": caller.agent,
             "mode": caller.mode.value,
             "tool": self._redact(call.tool)[:256],
-            "effects": [effect.to_dict() for effect in call.effects],
+            "effects": self._scanner.redact_value([each.to_dict() for each in call.effects]),
             "ruling": call.ruling,
         }
-        redacted: dict[str, Any] = self._scanner.redact_value(entry)
-        return redacted
 
     def _log(self, call: Call, fault: BaseException) -> None:
         told = visible(self._redact("".join(traceback.format_exception(fault))))
@@ -238,8 +246,6 @@ def _parse(tool: Tool, call: Call, call_bytes: int, redact: Callable[[str], str]
 def _validate(
     tool: Tool, arguments: dict[str, Any], redact: Callable[[str], str]
 ) -> dict[str, Any]:
-    from pydantic import ValidationError
-
     try:
         return tool.parse(json.dumps(arguments))
     except ValidationError as problem:

@@ -33,7 +33,7 @@ class JournalFile:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder
+        self._place = str(folder)
         self._folder = Folder(folder)
 
     def append(self, entry: Mapping[str, Any], *, durable: bool) -> None:
@@ -47,9 +47,9 @@ class JournalFile:
         Raises:
             NocturnError: ``STORAGE`` where a durable line could not be written; none is torn.
         """
-        line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
-        if not durable and not self._path.is_dir():
+        if not durable and not self.is_there():
             return
+        line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
         try:
             with (
                 self._folder.place(_JOURNAL) as place,
@@ -62,6 +62,10 @@ class JournalFile:
             if durable:
                 message = f"the journal cannot be written, so nothing else is: {error.message}"
                 raise NocturnError(STORAGE, message, detail=error.detail) from None
+
+    def is_there(self) -> bool:
+        """Returns whether the folder is: an entry that need not be durable makes none."""
+        return os.path.isdir(self._place)
 
     def leak_blocks_of(self, agent: str) -> int:
         """Counts the calls of this agent that were blocked for a leak, over all its runs.

@@ -41,6 +41,8 @@ MAX_DEPTH: Final = 300
 NAMED_DEPTH: Final = 8
 """How deep a place is named in an error; deeper ones are said to be within it."""
 MAX_SAFE_INTEGER: Final = 2**53 - 1
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
+"""Made once: given separators, ``json.dumps`` makes one at each call."""
 
 
 class NotSendableError(ValueError):
@@ -73,7 +75,7 @@ def decode(payload: bytes) -> dict[str, Any]:
 
 def encode(value: Any) -> str:
     """Returns ``value``, which :func:`require_exact` has passed, as JSON text in ASCII."""
-    return json.dumps(value, separators=(",", ":"))
+    return _COMPACT.encode(value)
 
 
 def require_exact(value: Any, place: str = "value") -> None:
@@ -113,7 +115,7 @@ def _require_exact(value: Any, place: str, depth: int) -> None:
 def _require_exact_items(value: Any, place: str, depth: int) -> None:
     named = depth < NAMED_DEPTH
     if isinstance(value, dict):
-        pairs: dict[Any, Any] = value
+        pairs: dict[Any, Any] = value  # pyright: ignore[reportUnknownVariableType] - of anything
         for key, item in pairs.items():
             if not isinstance(key, str):
                 msg = f"{place} has a key of type {type(key).__name__}; use strings"

@@ -20,7 +20,8 @@ SHALLOW_STACK_BYTES: Final = 2 * 1_048_576
 OUTCOME_BYTES: Final = 16 * 1_048_576
 """Extra heap for telling how a run that used up its own ended."""
 _WARM_UP: Final = (
-    '{"source":"void 0","args":["a"],"ceiling":1,"console_bytes":1,"seed":[1,2,3,4],"x":[1,{"y":2.5}]}'
+    '{"source":"void 0","args":["a"],"ceiling":1,"console_bytes":1,"seed":[1,2,3,4],'
+    '"more":[1,{"y":2.5}]}'
 )
 _NEARLY: Final = 0.4
 """How much of its heap a guest has had when a thrown ``null`` is taken for the engine's; memory
@@ -57,6 +58,7 @@ class Engine:
             "for(const name of ['exchange','send','lower'])delete globalThis['__nocturn_'+name];0"
         )
         self._control: Any = self._context.eval(prelude)
+        self._own_bytes = self._context.memory()["memory_used_size"]
 
     def _lower(self, shallow: bool) -> None:
         limit = min(SHALLOW_STACK_BYTES, self._stack_bytes) if shallow else self._stack_bytes
@@ -91,7 +93,7 @@ class Engine:
         # The guest may have left no room to say so.
         self._context.set_memory_limit(heap_bytes + OUTCOME_BYTES)
         done: str = self._control("finish", exhausted)
-        return done[:-1] + f',"heap_bytes":{grown}}}'
+        return done[:-1] + f',"heap_bytes":{self._own_bytes + grown}}}'
 
     @staticmethod
     def _step(step: Callable[..., object], *arguments: str) -> bool:

@@ -153,6 +153,7 @@ def test_g8_a_slow_tool_is_left_to_the_journal(nocturn_workspace):
     assert [call.code for call in result.calls] == [None, "CANCELLED"]
     assert ws.run("1+1").value == 2
     release.set()
+    ws.close()
     at_work[0].join(10)
     assert not at_work[0].is_alive()
 

@@ -12,6 +12,7 @@ import threading
 import pytest
 
 from nocturn import Limits
+from nocturn.host.crew import Crew
 from nocturn.host.execution import Execution
 from nocturn.host.process import Worker
 
@@ -69,6 +70,7 @@ class OneWorker:
             )
         self.fd = ours.detach()
         self.worker = None
+        self.crew = Crew()
 
     def take(self, limits, _ticket):
         self.worker = Worker(self.process.pid, self.fd, limits.frame_bytes, self._ended)
@@ -95,6 +97,7 @@ def flooded():
     def run(program, limits, dispatch=lambda _: "x" * 10_000, **options):
         pool = OneWorker(program)
         result = Execution("1", "x.js", (), limits, "full", pool, **options).run(dispatch)
+        pool.crew.close()
         assert pool.reap(pool.worker) in (signal.SIGKILL, signal.SIGPIPE, 0)
         for thread in exchange_threads():
             thread.join(10)

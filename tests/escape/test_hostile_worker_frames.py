@@ -11,6 +11,7 @@ import pytest
 
 from nocturn import Limits, tool
 from nocturn.errors import CODES, IsolationError
+from nocturn.host.crew import Crew
 from nocturn.host.execution import Execution
 from nocturn.host.result import STATUSES
 from nocturn.wire.frames import Channel
@@ -37,6 +38,7 @@ class Impostor:
         self.channel = Channel(self._ours.fileno(), self._ours.fileno(), limits.frame_bytes)
         self._thread = threading.Thread(target=self._live, args=(life,))
         self.closed = threading.Event()
+        self.crew = Crew()
 
     def _live(self, life):
         with contextlib.suppress(OSError):  # killed
@@ -64,6 +66,7 @@ class Impostor:
         self.closed.set()
 
     def gone(self):
+        self.crew.close()
         self._thread.join(10)
         self._theirs.close()
         return self.closed.wait(10) and not self._thread.is_alive()

@@ -29,6 +29,11 @@ def is_gone(pid, seconds=10):
         os.close(fd)
 
 
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as children:
+        return [int(each) for each in children.read().split()]
+
+
 @pytest.fixture
 def pool():
     made = Pool(Limits, warm=2, most=4)
@@ -129,11 +134,10 @@ def test_a_killed_worker_is_said_and_the_next_run_works(nocturn_workspace):
         """Kills every worker of the pool but those that are ready."""
         zygote = ws._pool._zygote.pid
         ready = {worker.pid for worker in ws._pool._ready}
-        with open(f"/proc/{zygote}/task/{zygote}/children") as children:
-            for pid in map(int, children.read().split()):
-                if pid not in ready:
-                    killed.append(pid)
-                    os.kill(pid, signal.SIGKILL)
+        for pid in children_of(zygote):
+            if pid not in ready:
+                killed.append(pid)
+                os.kill(pid, signal.SIGKILL)
 
     ws = nocturn_workspace(tools=[kill_worker])
     result = ws.run("console.log('kept'); nocturn.call('kill_worker'); 1")
@@ -286,8 +290,7 @@ def test_cancelling_a_task_ends_its_worker(nocturn_workspace):
         task = asyncio.create_task(ws.run_async(source, limits=Limits(60, 60)))
         await asyncio.to_thread(started.wait)
         zygote = ws._pool._zygote.pid
-        with open(f"/proc/{zygote}/task/{zygote}/children") as children:
-            workers = [int(pid) for pid in children.read().split()]
+        workers = children_of(zygote)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

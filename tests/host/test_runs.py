@@ -356,7 +356,8 @@ def test_all_of_nocturn_is_frozen(ws):
 
 def test_the_guest_finds_nothing_of_ours_but_what_it_was_given(ws):
     result = ws.run(
-        "Reflect.ownKeys(globalThis).filter(k => typeof k === 'string' && /nocturn|wire|exchange|send|control/i.test(k))"
+        "Reflect.ownKeys(globalThis).filter("
+        "  k => typeof k === 'string' && /nocturn|wire|exchange|send|control/i.test(k))"
     )
     assert sorted(result.value) == ["NocturnError", "nocturn"]
     assert ws.run("typeof nocturn.vault + typeof process + typeof require").value == (

@@ -36,11 +36,12 @@ def test_g8_a_slow_tool_does_not_hold_the_deadline_up_and_its_outcome_is_journal
     assert [line.text for line in result.console] == ["kept"]
     assert [call.code for call in result.calls] == ["CANCELLED"]
     assert [row["phase"] for row in read_journal(ws)] == ["intent"]
+    assert ws.run("1").value == 1
     release.set()
+    ws.close()
     at_work[0].join(10)
     late = read_journal(ws)[-1]
     assert (late["phase"], late["code"], late["late"]) == ("outcome", None, True)
-    assert ws.run("1").value == 1
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The host's frame reader is fed by an attacker."""
 
+import contextlib
 import os
 import socket
 import threading
@@ -35,10 +36,8 @@ def test_any_bytes_are_frames_or_an_end_or_a_wire_error_and_nothing_else(data):
     channel, fd = channel_over(data)
     try:
         while (payload := channel.read()) is not None:
-            try:
+            with contextlib.suppress(WireError):
                 assert isinstance(codec.decode(payload), dict)
-            except WireError:
-                pass
     except WireError:
         pass
     os.close(fd)
@@ -117,7 +116,8 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_what_encode_takes_decode_gives_back(value):
+def test_what_is_exact_comes_back_as_it_was(value):
+    codec.require_exact(value)
     assert codec.decode(codec.encode({"value": value}).encode()) == {"value": value}
 
 
@@ -135,7 +135,7 @@ def test_what_encode_takes_decode_gives_back(value):
 )
 def test_what_javascript_cannot_hold_is_refused_and_the_place_is_named(value, place):
     with pytest.raises(codec.NotSendableError) as refused:
-        codec.encode(value)
+        codec.require_exact(value)
     assert str(refused.value).startswith(place + " ")
 
 
@@ -143,4 +143,4 @@ def test_a_value_that_holds_itself_is_refused():
     value = []
     value.append(value)
     with pytest.raises(codec.NotSendableError):
-        codec.encode(value)
+        codec.require_exact(value)

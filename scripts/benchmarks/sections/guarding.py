@@ -109,6 +109,9 @@ class _NoJournal:
     def append(self, entry: Mapping[str, Any], *, durable: bool) -> None:
         pass
 
+    def is_there(self) -> bool:
+        return False
+
     def leak_blocks_of(self, agent: str) -> int:  # noqa: ARG002 - the port's
         return 0
 
