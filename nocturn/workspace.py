@@ -345,7 +345,8 @@ class Workspace:
 
     @cached_property
     def _notes(self) -> NoteStore:
-        from nocturn.store.keys import LocalKey, data_folder
+        from nocturn.store.data import data_folder
+        from nocturn.store.keys import LocalKey
         from nocturn.store.notes import NoteStore
 
         key = LocalKey(data_folder())
@@ -360,8 +361,8 @@ class Workspace:
     def _gate(self) -> Gate:
         from nocturn.guard.approver import CallbackApprover
         from nocturn.guard.gate import Gate
+        from nocturn.store.data import data_folder
         from nocturn.store.grants import GrantFile
-        from nocturn.store.keys import data_folder
         from nocturn.store.trust import TrustBook
 
         asks: Any = self._approver

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
 import stat
-from importlib.metadata import PackageNotFoundError, version
-from json import dumps
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.cli import codes
@@ -47,6 +44,8 @@ _PACKAGES: Final = ("nocturn", "quickjs-ng", "pydantic", "python-frontmatter", "
 
 def doctor(workspace: Folder = None, json: Json = False) -> int:
     """Say what protects this machine from a guest, and what does not."""
+    from json import dumps
+
     from nocturn.cli.layout import say, table
 
     found = examine(workspace)
@@ -95,6 +94,9 @@ def examine(workspace: str | None) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
     told = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
@@ -106,7 +108,7 @@ def _versions() -> dict[str, str]:
 
 
 def _places(workspace: Path) -> Mapping[str, dict[str, str | None]]:
-    from nocturn.store.keys import data_folder
+    from nocturn.store.data import data_folder
 
     data = data_folder()
     places = {

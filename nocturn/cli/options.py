@@ -133,7 +133,7 @@ def limits_of(timeout: float | None, memory: str | None) -> Limits:
 
 
 def _default_folder() -> str:
-    from nocturn.store.keys import data_folder
+    from nocturn.store.data import data_folder
 
     return str(data_folder() / "workspaces" / "default")
 

@@ -25,6 +25,7 @@ class Crew:
 
     def start(self, work: Callable[[], None]) -> None:
         """Has a thread do ``work``, which must not raise."""
+        queue: SimpleQueue[Callable[[], None] | None]
         try:
             queue = self._idle.pop()
         except IndexError:

@@ -14,22 +14,12 @@ from nocturn.errors import NOT_FOUND, ConfigurationError, NocturnError
 from nocturn.store.confined import Folder
 from nocturn.store.lock import locked
 
-__all__ = ["LocalKey", "data_folder"]
+__all__ = ["LocalKey"]
 
 _KEY_BYTES: Final = 32
 _KEY: Final = "local.key"
 _TOKEN_CHARACTERS: Final = 32
 """128 bits: nobody meets a collision, and a version stays short enough to show."""
-
-
-def data_folder() -> Path:
-    """Gives the user's data folder, which may not exist yet; ``NOCTURN_DATA`` overrides it."""
-    given = os.environ.get("NOCTURN_DATA")
-    if given:
-        return Path(given).absolute()
-    from platformdirs import user_data_path
-
-    return user_data_path("nocturn", appauthor=False)
 
 
 class LocalKey:

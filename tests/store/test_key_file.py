@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from nocturn.errors import ConfigurationError, NocturnError
-from nocturn.store.keys import LocalKey, data_folder
+from nocturn.store.data import data_folder
+from nocturn.store.keys import LocalKey
 
 RACE = """
 import sys
