@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.guard.needle import Form, Needle, needles_of
@@ -26,6 +27,8 @@ REDACTED: Final = "[REDACTED]"
 _APART: Final = "\0"
 """Between texts that are scanned as one: in no alphabet, no white space, composes with nothing."""
 _BATCH_CHARACTERS: Final = 1 << 20
+_SHORT: Final = 128
+"""A text of so many characters is remembered with what became of it."""
 _LOWER_HEX: Final = str.maketrans("ABCDEF", "abcdef")
 
 
@@ -41,8 +44,11 @@ class Scanner:
     def __init__(self, sources: Iterable[SecretSource]) -> None:
         self._sources = tuple(sources)
         self._needles: tuple[Needle, ...] | None = None if self._sources else ()
-        self._groups: tuple[tuple[Form, tuple[Needle, ...]], ...] = ()
+        self._groups: tuple[tuple[Needle, ...], ...] = ((),) * len(Form)
+        self._edge = 0
         self._lock = threading.Lock()
+        # Names of tools, keys and targets come again with each call, and once more for the journal.
+        self._redact_short = lru_cache(maxsize=512)(self._redact)
 
     @property
     def armed(self) -> bool:
@@ -66,8 +72,7 @@ class Scanner:
         """
         if not self._compiled():
             return ()
-        # Hex, two characters a byte, is the longest needle; percent escapes take three.
-        edge = max(len(needle.text) for needle in self._compiled()) * 3 // 2 + 2
+        edge = self._edge
         ways = [dict.fromkeys(squeezed.text for _, squeezed in readings(text)) for text in texts]
         heads = [[way[:edge] for way in each] for each in ways]
         tails = [[way[-edge:] for way in each] for each in ways]
@@ -96,6 +101,9 @@ class Scanner:
 
     def redact(self, text: str) -> str:
         """Returns the text with ``[REDACTED]`` for each span."""
+        return self._redact_short(text) if len(text) <= _SHORT else self._redact(text)
+
+    def _redact(self, text: str) -> str:
         pieces: list[str] = []
         at = 0
         for start, end in self.spans(text):
@@ -147,15 +155,15 @@ class Scanner:
         if not needles or not text:
             return
         for plain, squeezed in readings(text):
-            read_as = {
-                Form.AS_IS: plain.text,
-                Form.PLAIN: squeezed.text,
-                Form.BASE64: squeezed.text.replace("-", "+").replace("_", "/"),
-                Form.HEX: squeezed.text.translate(_LOWER_HEX),
-            }
-            for form, group in self._groups:
-                read = read_as[form]
-                reading = plain if form is Form.AS_IS else squeezed
+            bare = squeezed.text
+            # In the order of Form, as the groups are: a dictionary costs more than the search.
+            reads = (
+                (plain, plain.text),
+                (squeezed, bare),
+                (squeezed, bare.replace("-", "+").replace("_", "/")),
+                (squeezed, bare.lower() if bare.isascii() else bare.translate(_LOWER_HEX)),
+            )
+            for (reading, read), group in zip(reads, self._groups, strict=True):
                 for needle in group:
                     if needle.text in read:
                         for start, end in needle.found_in(read):
@@ -170,8 +178,9 @@ class Scanner:
                         dict.fromkeys(needle for each in secrets for needle in needles_of(each))
                     )
                     self._groups = tuple(
-                        (form, tuple(each for each in needles if each.form is form))
-                        for form in Form
+                        tuple(each for each in needles if each.form is form) for form in Form
                     )
+                    # Hex, two characters a byte, is the longest needle; percent escapes take three.
+                    self._edge = max((len(each.text) for each in needles), default=0) * 3 // 2 + 2
                     self._needles = needles
         return self._needles

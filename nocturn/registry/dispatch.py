@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from nocturn import errors
 from nocturn.effects import Clearance, Preview
@@ -215,7 +216,9 @@ class Dispatcher:
             "agent": caller.agent,
             "mode": caller.mode.value,
             "tool": self._redact(call.tool)[:256],
-            "effects": self._scanner.redact_value([each.to_dict() for each in call.effects]),
+            "effects": [
+                {**each.to_dict(), "target": self._redact(each.target)} for each in call.effects
+            ],
             "ruling": call.ruling,
         }
 
@@ -247,18 +250,28 @@ def _validate(
     tool: Tool, arguments: dict[str, Any], redact: Callable[[str], str]
 ) -> dict[str, Any]:
     try:
-        return tool.parse(json.dumps(arguments))
+        return tool.parse(to_json(arguments))
+    except PydanticSerializationError:
+        raise _too_deep(tool) from None
     except ValidationError as problem:
         first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+        if first["type"] == "json_invalid":
+            raise _too_deep(tool) from None
         # Redacted before it is cut: half a secret would pass.
         place = redact(".".join(str(part) for part in first["loc"]))
         known = ", ".join(tool.fields) or "none"
         said = {
             "missing": f"argument {place} is missing; {tool.name} takes: {known}",
             "extra_forbidden": f"there is no argument {_quoted(place)}; {tool.name} takes: {known}",
-            "json_invalid": f"the arguments are nested too deep; {tool.name} takes: {known}",
         }.get(first["type"], f"argument {_quoted(place)}: {first['msg']}")
         raise NocturnError(errors.BAD_ARGUMENTS, said, detail={"field": place[:256]}) from None
+
+
+def _too_deep(tool: Tool) -> NocturnError:
+    known = ", ".join(tool.fields) or "none"
+    return NocturnError(
+        errors.BAD_ARGUMENTS, f"the arguments are nested too deep; {tool.name} takes: {known}"
+    )
 
 
 def _require_unicode(name: str, text: str, redact: Callable[[str], str]) -> None:

@@ -111,7 +111,7 @@ class Tool:
         """The names of the function's parameters, the host's included."""
         return frozenset(inspect.signature(self.function).parameters)
 
-    def parse(self, text: str) -> dict[str, Any]:
+    def parse(self, text: str | bytes) -> dict[str, Any]:
         """Returns the arguments in ``text``, JSON, by name; the function's own defaults left out.
 
         Raises:

@@ -59,7 +59,7 @@ def decode(payload: bytes) -> dict[str, Any]:
         WireError: It is not UTF-8, not JSON, not an object, or nested more than ``MAX_DEPTH`` deep.
     """
     # Counting first keeps the parser, and whoever walks the value later, off a bomb's recursion.
-    if payload.count(b"[") + payload.count(b"{") > MAX_DEPTH:
+    if len(payload) > MAX_DEPTH and payload.count(b"[") + payload.count(b"{") > MAX_DEPTH:
         _refuse_depth(payload)
     try:
         # Decoded here: of bytes the parser takes UTF-16 too, in which the count would be wrong.
