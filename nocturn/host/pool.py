@@ -35,6 +35,8 @@ WARM: Final = max(2, _CORES)
 MOST: Final = max(16, 4 * _CORES)
 """Workers at one time. More would share the same cores, and each would see its wall clock run."""
 _MESSAGE_BYTES: Final = 4_096
+ANSWER_SECONDS: Final = 20.0
+"""A zygote that has not answered by then hangs, and is replaced."""
 
 
 class Ticket:
@@ -222,22 +224,23 @@ class Pool:
             return spawn_worker(*_bounds(limits))
         with self._talking:
             for again in (True, False):
-                zygote = self._zygote = self._zygote or _Zygote()
                 try:
-                    return zygote.fork(limits)
-                except (IsolationError, ConfigurationError):
-                    self._zygote = None
-                    zygote.close()
-                    raise
+                    return self._sound_zygote().fork(limits)
                 except (OSError, EOFError):  # somebody killed it; its workers went with it
-                    self._zygote = None
-                    zygote.close()
                     if not again:
                         raise ConfigurationError(
                             "the process that workers are forked from ends at once: "
                             "see what limits this process was started with"
                         ) from None
         raise AssertionError
+
+    def _sound_zygote(self) -> _Zygote:
+        if self._zygote is not None and not self._zygote.is_sound:
+            self._zygote.close()
+            self._zygote = None
+        if self._zygote is None:
+            self._zygote = _Zygote()
+        return self._zygote
 
     def _keep(self) -> None:
         """Forks workers ahead and clears the dead away, off every run's path."""
@@ -276,33 +279,39 @@ def _bounds(limits: Limits) -> tuple[int, float, int]:
 
 
 class _Zygote:
-    """The host's handle on its zygote; one order at a time."""
+    """The host's handle on its zygote; one order at a time.
+
+    Attributes:
+        pid: Its process id.
+        is_sound: Whether every order has had its answer. If one has not, because the zygote is
+            dead, hangs, or because Ctrl-C came between, each later answer could be an earlier
+            one's: another worker's pid. It must be replaced then.
+    """
 
     def __init__(self) -> None:
         self.pid, self._control = spawn_zygote()
+        self._control.settimeout(ANSWER_SECONDS)
         self._is_ready = False
+        self.is_sound = True
 
     def fork(self, limits: Limits) -> Worker:
-        if not self._is_ready:
-            self._wait_until_ready()
         heap_bytes, cpu_seconds, frame_bytes = _bounds(limits)
+        self._wait_until_ready()
         ours, theirs = _socket.socketpair()
         try:
-            order = ORDER.pack(b"F", heap_bytes, cpu_seconds)
             rights = struct.pack("i", theirs.fileno())
-            self._control.sendmsg(
-                [order], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)], _socket.MSG_NOSIGNAL
+            pid, _ = self._ask(
+                ORDER.pack(b"F", heap_bytes, cpu_seconds),
+                [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)],
             )
-            pid, _ = self._answer()
-        except BaseException:
-            ours.close()
-            raise
+            return Worker(pid, ours.detach(), frame_bytes, lambda: self._reap(pid))
         finally:
+            ours.close()
             theirs.close()
-        return Worker(pid, ours.detach(), frame_bytes, lambda: self._reap(pid))
 
     def close(self) -> None:
         # Killed, since a fork of the host may hold the socket open. Its workers die with it.
+        self.is_sound = False
         self._control.close()
         try:
             os.kill(self.pid, 9)
@@ -315,25 +324,32 @@ class _Zygote:
         self._control.close()
 
     def _wait_until_ready(self) -> None:
+        if self._is_ready:
+            return
+        self.is_sound = False
         said = self._control.recv(_MESSAGE_BYTES)
         if said != b"ready":
             reason = said.decode(errors="replace") or "it ended as it started"
             kind = IsolationError if "locked down" in reason else ConfigurationError
             raise kind(f"no worker can be had: {reason}")
-        self._is_ready = True
+        self.is_sound = self._is_ready = True
 
     def _reap(self, pid: int) -> tuple[int, float]:
+        if not self.is_sound:  # and so was ended, and its workers with it
+            return 0, 0.0
         try:
-            self._control.send(ORDER.pack(b"R", pid, 0.0), _socket.MSG_NOSIGNAL)
-            return self._answer()
+            return self._ask(ORDER.pack(b"R", pid, 0.0), [])
         except (OSError, EOFError):
             return 0, 0.0
 
-    def _answer(self) -> tuple[int, float]:
+    def _ask(self, order: bytes, rights: list[tuple[int, int, bytes]]) -> tuple[int, float]:
+        self.is_sound = False
+        self._control.sendmsg([order], rights, _socket.MSG_NOSIGNAL)
         data = self._control.recv(ANSWER.size)
         if not data:
             raise EOFError
         number, seconds = ANSWER.unpack(data)
+        self.is_sound = True
         return number, seconds
 
 

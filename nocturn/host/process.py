@@ -22,8 +22,12 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 __all__ = ["Worker", "spawn_worker", "spawn_zygote"]
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-_SIGNALS: Final = (1, 2, 15)
-"""SIGHUP, SIGINT, SIGTERM: what a host may ignore, its workers need not."""
+_SIGNALS: Final = tuple(
+    getattr(_signal, name)
+    for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGCHLD")
+    if hasattr(_signal, name)
+)
+"""What a host may ignore, its workers must not: an ignored SIGCHLD would reap them unasked."""
 _SIGKILL: Final = 9
 _BOOT: Final = (
     "import sys; sys.path += sys.argv[1:3]\n"

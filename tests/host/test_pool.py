@@ -126,6 +126,60 @@ def test_a_killed_zygote_is_replaced(ws):
     assert ws.run("3").value == 3
 
 
+def test_a_zygote_whose_answer_nobody_read_is_replaced(ws):
+    """Ctrl-C between an order and its answer: the next answer would be the last one's."""
+    assert ws.run("1").value == 1
+    zygote = ws._pool._zygote
+    control = zygote._control
+
+    class Interrupted:
+        def __getattr__(self, name):
+            return getattr(control, name)
+
+        def recv(self, *_):
+            raise KeyboardInterrupt
+
+    zygote._control = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        ws._pool._fork(Limits())
+    zygote._control = control
+    worker = ws._pool.take(Limits(heap_bytes=1 << 25), Ticket())
+    assert ws._pool._zygote is not zygote
+    assert worker.pid in children_of(ws._pool._zygote.pid)
+    ws._pool.give_back(worker)
+    worker.close()
+
+
+def test_a_zygote_that_hangs_is_replaced(ws):
+    assert ws.run("1").value == 1
+    hung = ws._pool._zygote
+    os.kill(hung.pid, signal.SIGSTOP)
+    hung._control.settimeout(0.2)
+    worker = ws._pool.take(Limits(heap_bytes=1 << 25), Ticket())
+    assert ws._pool._zygote.pid != hung.pid
+    assert is_gone(hung.pid)
+    ws._pool.give_back(worker)
+    worker.close()
+
+
+BARE = """
+import os, signal, sys
+for fd in (0, 1, 2):
+    os.close(fd)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+from nocturn import Workspace
+with Workspace(sys.argv[1]) as ws:
+    value = ws.run("40 + 1").value
+    died = ws.run("for(;;);", limits=__import__("nocturn").Limits(wall_seconds=0.1)).status
+os._exit(value if died == "time_limit" else 1)
+"""
+
+
+def test_a_host_without_standard_streams_that_ignores_its_children_may_run(tmp_path):
+    done = subprocess.run([sys.executable, "-c", BARE, str(tmp_path)], check=False, timeout=60)
+    assert done.returncode == 41
+
+
 def test_a_killed_worker_is_said_and_the_next_run_works(nocturn_workspace):
     killed = []
 
