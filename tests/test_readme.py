@@ -67,3 +67,19 @@ def test_the_two_commands_are_there():
     (commands,) = [each for each in blocks("sh") if "scripts" in each]
     for line in commands.splitlines():
         assert (ROOT / line.split()[0]).stat().st_mode & 0o111
+
+
+def test_the_example_of_a_tool_of_ones_own_runs():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "js" / "examples" / "own_tool.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines() == [
+        "shopper would add milk",
+        "shopper would add a pony",
+        "GATE_DENIED declined",
+        "['milk', 'milk']",
+    ]

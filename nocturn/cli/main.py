@@ -41,6 +41,29 @@ app.add_typer(memory)
 app.command()(doctor)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from nocturn import __version__
+        from nocturn.cli.layout import say
+
+        say(f"nocturn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print it and leave.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Run JavaScript that you do not trust; it acts through guarded tools only."""
+    del version  # its callback has left
+
+
 def main() -> None:
     """Runs the command line and exits with its status."""
     try:

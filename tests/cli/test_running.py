@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -196,3 +197,18 @@ def test_tidy_and_summarise_do_what_they_say(nocturn, tmp_path):
 def test_every_example_is_run_by_a_test():
     here = Path(__file__).read_text(encoding="utf-8")
     assert all(f'"{file.name}"' in here for file in EXAMPLES.glob("*.js"))
+
+
+def test_the_version_is_the_packages_and_the_module_is_the_command(nocturn, environment):
+    from nocturn import __version__
+
+    assert nocturn("--version").stdout == f"nocturn {__version__}\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "nocturn", "eval", "40 + 2"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "42\n"
