@@ -29,7 +29,7 @@
   const getter = (prototype, key) => uncurry(getOwnPropertyDescriptor(prototype, key).get);
   const slice = uncurry(String.prototype.slice);
   const repeat = uncurry(String.prototype.repeat);
-  const test = uncurry(RegExp.prototype.exec);
+  const match = uncurry(RegExp.prototype.exec);
   const then = uncurry(Promise.prototype.then);
   const stackOf = getter(Error.prototype, "stack");
   const toISOString = uncurry(Date.prototype.toISOString);
@@ -86,7 +86,7 @@
 
   const step = (key) =>
     typeof key === "number" ? "[" + key + "]"
-    : key.length <= 64 && test(IDENTIFIER, key) !== null ? "." + key
+    : key.length <= 64 && match(IDENTIFIER, key) !== null ? "." + key
     : "[" + stringify(slice(key, 0, 64)) + "]";
 
   // `at` is where we are: {value, key, up}, the root's key being what the place begins with.
@@ -259,11 +259,9 @@
   let ceiling = 1; // the longest frame, in UTF-16 units, that the host will read
   let textLimit = 1; // the longest text in an error, so that five of them, escaped, are below it
   let consoleLimit = 1; // the most console text, in bytes, hence in UTF-16 units too
-  let calls = 0;
 
   const call = (tool, args) => {
-    calls += 1;
-    const head = '{"type":"call","id":' + calls + ',"tool":' +
+    const head = '{"type":"call","tool":' +
       (typeof tool === "string" ? stringify(slice(tool, 0, 4096)) : "null") + ",";
     let text;
     try {
@@ -282,7 +280,7 @@
     }
     return reply.value;
   };
-  const now = () => call("time_now", named({ __proto__: null }));
+  const now = () => call("time_now");
 
   // An argument object without a prototype, so that nothing the guest put on one is read.
   function named(fields) {
@@ -330,7 +328,7 @@
         return is(value, -0) ? "-0" : StringOf(value);
       case "function": {
         const name = textOf(value, "name", "");
-        const kind = test(/^class\b/, functionText(value)) === null ? "Function" : "class";
+        const kind = match(/^class\b/, functionText(value)) === null ? "Function" : "class";
         return "[" + kind + (name === "" ? " (anonymous)" : ": " + name) + "]";
       }
       case "object":
@@ -398,7 +396,7 @@
       const property = getOwnPropertyDescriptor(value, key);
       if (property === undefined || !property.enumerable) continue;
       const label = typeof key === "symbol" ? "[" + symbolText(key) + "]"
-        : test(IDENTIFIER, key) !== null ? key : stringify(key);
+        : match(IDENTIFIER, key) !== null ? key : stringify(key);
       add(label + ": " + (hasOwn(property, "value") ? inner(property.value) : "[Getter]"));
     }
     return name + close("{", "}");
@@ -525,7 +523,7 @@
   // ---- the worker's side ----------------------------------------------------------------------
 
   // The engine calls every source `<input>`: lines after this many are the guest's, not ours. The
-  // host takes them off again (host/places.py).
+  // host takes them off again (host/location.py).
   const LEAD = repeat("\n", 1000);
 
   const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null };

@@ -125,8 +125,10 @@ class RunFailed(NocturnError):
         result: The whole :class:`nocturn.RunResult`, with what was printed and called before.
     """
 
-    def __init__(self, result: Any, code: str | None, message: str) -> None:
-        super().__init__(code, message)
+    def __init__(
+        self, result: Any, code: str | None, message: str, detail: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(code, message, detail=detail)
         self.result = result
 
 

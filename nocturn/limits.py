@@ -60,7 +60,8 @@ class Limits:
         value_bytes: The completion value, as JSON in UTF-8.
         call_bytes: One call's arguments, and one reply, as JSON in UTF-8.
         calls: Calls in a run.
-        calls_in_flight: Calls that are waiting for their reply at one time.
+        calls_in_flight: Calls that are waiting for their reply at one time; in this version a
+            guest waits for each, so there is one.
 
     Raises:
         ConfigurationError: A value is not a number above 0 (naming it).

@@ -7,7 +7,7 @@ never a separator. Canonical form is the contract's section 3.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import BAD_ARGUMENTS, PATH_ESCAPE, TOO_LARGE, NocturnError
 from nocturn.limits import (
@@ -17,6 +17,9 @@ from nocturn.limits import (
     SUMMARY_RAW_BYTES,
 )
 from nocturn.visible import first_hidden, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["TOOL_NAME", "agent_name", "note_path", "same_name_key", "stored_summary"]
 
@@ -40,11 +43,13 @@ _WHITE_SPACE: Final = "\t\n\v\f\r\u2028\u2029"
 """Hidden characters that a summary may hold, since they are white space in JavaScript as well."""
 
 
-def note_path(raw: str) -> str:
+def note_path(raw: str, redact: Callable[[str], str] = str) -> str:
     """Gives the canonical path of a note.
 
     Args:
         raw: A path relative to ``memory/``, as it came in.
+        redact: Takes secrets out of what an error echoes, before a line break in the middle of one
+            becomes an escape that no scan sees through.
 
     Returns:
         The path in NFC, at most 1,024 bytes of UTF-8, ending in ``.md``, safe on every system.
@@ -61,7 +66,7 @@ def note_path(raw: str) -> str:
             TOO_LARGE, message, detail={"field": "path", "limit": NOTE_PATH_BYTES, "size": size}
         )
     # Shown whole, never clipped: a secret that was cut in two would pass the redaction.
-    shown = f'path "{visible(raw, keep="")}"'
+    shown = f'path "{visible(redact(raw), keep="")}"'
     parts = path.split("/")
     if path.startswith("/") or _climbs_out(parts):
         raise NocturnError(

@@ -63,7 +63,7 @@ class Workspace:
 
     Raises:
         ConfigurationError: The path is a file, a tool is none or has a name that is taken, or an
-            argument is not one of those that there are.
+            argument is not what is asked for here.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Workspace:
         limits: Limits | None = None,
         isolation: Literal["full", "best-effort"] = "full",
     ) -> None:
-        given: str = os.fspath(path)
-        self._place = os.path.abspath(os.path.expanduser(given))
+        self._place = _absolute(path)
         if os.path.exists(self._place) and not os.path.isdir(self._place):
             folder = os.path.basename(self._place)
             raise ConfigurationError(f"the workspace {folder} is a file: name a folder")
+        _require_limits(limits)
         self._given_limits = limits
-        self._approver = approver
-        self._secrets = tuple(secrets)
+        self._approver = _asking(approver)
+        self._secrets = _sources(secrets)
         self._own_tools = tuple(tools)
         self._isolation = _one_of("isolation", isolation, _ISOLATION)
         self._wiring = threading.RLock()
@@ -255,9 +255,13 @@ class Workspace:
             raise ConfigurationError("the workspace is closed: make a new Workspace")
         if lang not in (None, "js"):
             raise ConfigurationError(f"lang is {lang!r}; this version runs js only")
+        if not isinstance(source, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
+            raise ConfigurationError(f"source is a {type(source).__name__}: give the script's text")
         if dry_run:
             raise ConfigurationError("dry_run is not in this version: run in strict mode instead")
         _one_of("mode", mode, _MODES)
+        _require_limits(limits)
+        filename = os.fspath(filename)
         cage = None if tools is None else self.tools.cage(tools)
         # The zygote loads while this process imports what a run needs.
         self._pool.start()
@@ -359,28 +363,29 @@ class Workspace:
 
     @cached_property
     def _gate(self) -> Gate:
-        from nocturn.guard.approver import CallbackApprover
         from nocturn.guard.gate import Gate
         from nocturn.store.data import data_folder
         from nocturn.store.grants import GrantFile
         from nocturn.store.trust import TrustBook
 
-        asks: Any = self._approver
-        if asks is not None and not hasattr(asks, "ask"):
-            asks = CallbackApprover(asks)
         grants = GrantFile(self.path / "grants.json", TrustBook(data_folder()))
-        return Gate(self._policy, grants, asks, self._scanner.redact)
+        return Gate(self._policy, grants, self._approver, self._scanner.redact)
 
     def _policy(self) -> Any:
         from nocturn.guard.policy import DEFAULT
 
-        file = self.path / "policy.toml"
-        if file.is_symlink() or file.exists():
+        try:
+            os.lstat(self.path / "policy.toml")
+        except (FileNotFoundError, NotADirectoryError):
+            return DEFAULT
+        except OSError:
             raise ConfigurationError(
-                "policy.toml was not written by this nocturn, and this version cannot be told to "
-                "trust it: move it away to go on with the built-in policy"
-            )
-        return DEFAULT
+                "policy.toml cannot be looked at: check who owns the workspace and its modes"
+            ) from None
+        raise ConfigurationError(
+            "policy.toml was not written by this nocturn, and this version cannot be told to "
+            "trust it: move it away to go on with the built-in policy"
+        )
 
 
 class Memory:
@@ -507,6 +512,48 @@ def _versioned(
     arguments: dict[str, Any], if_version: str | Literal[False] | None
 ) -> dict[str, Any]:
     return arguments if if_version is False else {**arguments, "ifVersion": if_version}
+
+
+def _absolute(path: str | os.PathLike[str]) -> str:
+    """Returns the workspace's folder as text, absolute."""
+    place = os.path.expanduser(os.fsdecode(path))
+    if not place or "\0" in place:
+        raise ConfigurationError(f"the workspace is {place!r}: name a folder")
+    try:
+        return os.path.abspath(place)
+    except OSError:
+        raise ConfigurationError(
+            "the current folder is gone: go to another, or give the workspace's path from the root"
+        ) from None
+
+
+def _asking(approver: Approver | Callable[[Any], Any] | None) -> Any:
+    """Returns the approver; one that could not be asked is told now, not at the first question."""
+    if approver is None:
+        return None
+    from nocturn.guard.approver import approver_of
+
+    return approver_of(approver)
+
+
+def _sources(secrets: Iterable[SecretSource]) -> tuple[SecretSource, ...]:
+    alone = hasattr(secrets, "secrets")
+    given = () if alone else tuple(secrets)
+    if alone or not all(callable(getattr(each, "secrets", None)) for each in given):
+        # Not echoed: whoever gets this wrong has most likely put the values themselves here.
+        raise ConfigurationError(
+            'secrets is not a list of sources: give secrets=[EnvironmentSecrets("NAME")]'
+        )
+    return given
+
+
+def _require_limits(limits: Limits | None) -> None:
+    if limits is None:
+        return
+    from nocturn.limits import Limits
+
+    if not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
+        raise ConfigurationError(f"limits is {limits!r}: give Limits(wall_seconds=…)")
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:

@@ -242,3 +242,12 @@ def test_the_pattern_of_a_tool_name_is_the_contracts() -> None:
     assert not re.fullmatch(TOOL_NAME, "memory.write")
     assert not re.fullmatch(TOOL_NAME, "a\n")
     assert not re.fullmatch(TOOL_NAME, "a" * 65)
+
+
+def test_an_echo_is_redacted_before_a_line_break_in_it_becomes_an_escape():
+    def redact(text):
+        return text.replace("sec\nret", "[REDACTED]")
+
+    with pytest.raises(NocturnError) as refused:
+        note_path("sec\nret.md", redact)
+    assert refused.value.message.startswith('path "[REDACTED].md" is refused')

@@ -36,7 +36,7 @@ _OF_CODE: Final = {errors.GATE_DENIED: 3, errors.LEAK_BLOCKED: 3, errors.PATH_ES
 def of_result(result: RunResult) -> int:
     """Returns a run's exit status."""
     if result.status == "guest_error" and result.error is not None:
-        return of_error(result.error.code, result.error.detail or {})
+        return of_error(result.error.code, result.error.detail)
     return _OF_STATUS[result.status]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.visible import visible
@@ -26,8 +27,9 @@ def say(text: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Prints a line to stderr: what the person should know."""
-    _print(text, sys.stderr)
+    """Prints a line to stderr: what the person should know; nobody may be there to read it."""
+    with suppress(OSError):
+        _print(text, sys.stderr)
 
 
 def console_line(line: ConsoleLine) -> str:

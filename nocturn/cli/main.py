@@ -28,6 +28,10 @@ from nocturn.errors import ConfigurationError, IsolationError, NocturnError, Run
 
 __all__ = ["main"]
 
+Args = Annotated[
+    list[str] | None,
+    typer.Argument(help="nocturn.args in the script; after -- where one begins with a hyphen."),
+]
 _OUR_FAULT: Final = "nocturn: this is a fault of nocturn's own, please report it"
 
 app = typer.Typer(
@@ -66,16 +70,32 @@ def about(
 
 def main() -> None:
     """Runs the command line and exits with its status."""
+    _open_closed_streams()
     try:
         status = app(standalone_mode=False) or 0
     except typer.Exit as wanted:
         status = wanted.exit_code
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         status = 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - nothing is above this
         status = _tell_why(error)
     sys.exit(status)
+
+
+def _open_closed_streams() -> None:
+    """Opens /dev/null for each stream that the caller has closed.
+
+    Python has None there; and the next file that is opened, a note perhaps, would be that stream.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+
+
+def _drop_stdout() -> None:
+    # What is still in its buffer would fail again when Python ends, with a status of Python's.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell_why(error: BaseException) -> int:
@@ -93,10 +113,17 @@ def _tell_why(error: BaseException) -> int:
         if isinstance(error, IsolationError):
             return codes.TOO_LITTLE_ISOLATION
         return codes.of_error(error.code, error.detail)
+    if isinstance(error, OSError) and error.filename is None:  # a stream, not a file
+        _drop_stdout()
+        tell(visible(f"nocturn: its input or output failed: {error.strerror}"))
+        return codes.OUR_FAULT
     # Typer vendors or wraps click, so its usage errors are known by their shape.
     message = getattr(error, "format_message", None)
     if message is not None:
         if said := message():  # none where the help was shown instead
+            asked = getattr(getattr(error, "ctx", None), "info_name", "")
+            if asked in ("run", "eval") and "such option" in said:
+                said += " (what is the script's goes after --)"
             tell(visible(f"nocturn: {said}"))
         return int(getattr(error, "exit_code", codes.USAGE))
     import traceback
@@ -108,7 +135,7 @@ def _tell_why(error: BaseException) -> int:
 @app.command()
 def run(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="A .js file; - reads stdin.")],
-    args: Annotated[list[str] | None, typer.Argument(help="nocturn.args in the script.")] = None,
+    args: Args = None,
     workspace: Folder = None,
     watched: Watched = None,
     agent: AgentName = None,
@@ -129,7 +156,7 @@ def run(
 @app.command("eval")
 def evaluate(
     code: Annotated[str, typer.Argument(metavar="CODE", help="JavaScript.")],
-    args: Annotated[list[str] | None, typer.Argument(help="nocturn.args in the script.")] = None,
+    args: Args = None,
     workspace: Folder = None,
     watched: Watched = None,
     agent: AgentName = None,

@@ -27,6 +27,8 @@ __all__ = [
     "open_workspace",
 ]
 
+_LONGEST_SECONDS: Final = 1_000_000_000
+"""32 years; no system waits for ever, and not every one for ten times as long."""
 _WIDTH: Final = {"": 20, "M": 20, "G": 30, "K": 10}
 
 Folder = Annotated[
@@ -58,7 +60,10 @@ SecretEnv = Annotated[
     ),
 ]
 Timeout = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="Wall clock and CPU time.")
+    float | None,
+    typer.Option(
+        "--timeout", metavar="SECONDS", max=_LONGEST_SECONDS, help="Wall clock and CPU time."
+    ),
 ]
 Memory = Annotated[
     str | None,

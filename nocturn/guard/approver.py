@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from nocturn.errors import ConfigurationError
 from nocturn.guard.asking import seconds_of
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from typing import TextIO
 
+    from nocturn.guard.ports import Approver
     from nocturn.guard.question import Option, Question
 
-__all__ = ["CallbackApprover", "TerminalApprover"]
+__all__ = ["CallbackApprover", "TerminalApprover", "approver_of"]
 
 _LINE_BYTES: Final = 4_096
 _INTERRUPT: Final = b"\x03"
@@ -34,18 +35,33 @@ class CallbackApprover:
         timeout_seconds: How long the gate waits for it.
 
     Raises:
-        ConfigurationError: The time is not above 0, or longer than can be waited.
+        ConfigurationError: It cannot be called, or is async; or the time is not above 0, or longer
+            than can be waited.
     """
 
     def __init__(
         self, function: Callable[[Question], object], timeout_seconds: float = ASK_SECONDS
     ) -> None:
+        _require_plain(function)
         self._function = function
         self.timeout_seconds = _checked(timeout_seconds)
 
     def ask(self, question: Question) -> object:
         """Returns what the function says."""
         return self._function(question)
+
+
+def approver_of(given: Approver | Callable[[Question], object]) -> Approver:
+    """Returns who asks, made of what a caller gave.
+
+    Raises:
+        ConfigurationError: It could not be asked: neither a function nor an approver, or async.
+    """
+    ask = getattr(given, "ask", None)
+    if ask is None or isinstance(given, type):
+        return CallbackApprover(cast("Callable[[Question], object]", given))
+    _require_plain(ask)
+    return cast("Approver", given)
 
 
 class TerminalApprover:
@@ -186,6 +202,21 @@ def _columns(descriptor: int) -> int:
         return os.get_terminal_size(descriptor).columns or _COLUMNS
     except OSError:
         return _COLUMNS
+
+
+def _require_plain(function: object) -> None:
+    import inspect
+
+    if not callable(function) or isinstance(function, type):
+        msg = (
+            f"the approver is {function!r}: give a function from the question to the answer, or "
+            "an object that has ask(question)"
+        )
+        raise ConfigurationError(msg)
+    if inspect.iscoroutinefunction(function):
+        # Its coroutine would be taken for an answer that was not offered: a no that nobody said.
+        msg = "the approver is async, and nobody would await it: give a plain function"
+        raise ConfigurationError(msg)
 
 
 def _checked(seconds: float) -> float:

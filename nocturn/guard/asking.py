@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from typing import TYPE_CHECKING
+import traceback
+from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import INTERNAL, NocturnError
 from nocturn.guard.ports import NO_ANSWER
 from nocturn.limits import ASK_SECONDS
+from nocturn.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nocturn.guard.ports import Approver
     from nocturn.guard.question import Question
 
 __all__ = ["Asking", "patience_seconds", "seconds_of"]
 
+_LOG: Final = logging.getLogger("nocturn")
+
 
 class Asking:
-    """The one place in which a question is open. The caller holds a lock around :meth:`ask`."""
+    """The one place in which a question is open. The caller holds a lock around :meth:`ask`.
 
-    def __init__(self, approver: Approver) -> None:
+    Args:
+        approver: Who is asked.
+        redact: Strikes secrets out of the log.
+    """
+
+    def __init__(self, approver: Approver, redact: Callable[[str], str]) -> None:
         self._approver = approver
+        self._redact = redact
         self._open: threading.Thread | None = None
 
     def ask(self, question: Question) -> object:
@@ -45,7 +58,7 @@ class Asking:
             try:
                 answers.append(self._approver.ask(question))
             except BaseException:  # noqa: BLE001 - not even SystemExit in an approver is an answer
-                return
+                _LOG.error("the approver broke\n%s", visible(self._redact(traceback.format_exc())))
 
         self._open = threading.Thread(target=put, name="nocturn-question", daemon=True)
         self._open.start()

@@ -62,7 +62,7 @@ class Gate:
         self._policy = policy
         self._grants = grants
         self._approver = approver
-        self._asking = Asking(approver) if approver is not None else None
+        self._asking = Asking(approver, redact) if approver is not None else None
         self._redact = redact
         self._session: list[Grant] = []
         self._one_question = threading.Lock()
@@ -200,7 +200,11 @@ class Gate:
         if answer is NO_ANSWER:
             seconds = patience_seconds(self._approver)
             raise _denied(call, reason, f"nobody answered in {seconds:g} s whether {what} may be")
-        raise _denied(call, reason, f"the person said no to {what}")
+        said = "the person said no"
+        if answer is not None and answer is not False and answer != "no":
+            offered = ", ".join(each.value for each in options)
+            said = f"the answer was none of those on offer (True, {offered}), which is a no"
+        raise _denied(call, reason, f"{said} to {what}")
 
     def _count_question(self, call: _Call, pending: dict[Effect, Recall]) -> None:
         with call.caller.lock:

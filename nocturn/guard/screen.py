@@ -15,7 +15,7 @@ from nocturn.guard.caller import Finding
 from nocturn.limits import BLOCKS_A_RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nocturn.guard.caller import Caller
     from nocturn.guard.ports import Journal
@@ -68,14 +68,39 @@ class Screen:
         # One at a time for each run: calls in flight together get no more answers than the budget.
         with caller.lock:
             if caller.blocks >= BLOCKS_A_RUN:
-                if any(text != tool for text in (*raw, *canonical) if text):
-                    finding = Finding(tool, f"unscanned, after {BLOCKS_A_RUN} blocks", "")
-                    self._block(caller, [finding])
+                self._refuse_unscanned(caller, tool, (t for t in (*raw, *canonical) if t != tool))
                 return
             findings = self._findings(tool, raw, canonical)
             if findings:
                 caller.agent_blocks = self._blocks_before(caller.agent) + 1
                 self._block(caller, findings)
+
+    def note(self, caller: Caller, tool: str, texts: Sequence[str]) -> None:
+        """Counts a call that was refused before it came to the scan.
+
+        Its error echoes what it carried, redacted: a guess at a secret is answered there as well,
+        so that it has to come out of the same budget.
+
+        Args:
+            caller: As for :meth:`check`.
+            tool: The tool that was called, as a person may see it.
+            texts: Every string of the guest's that came in.
+
+        Raises:
+            NocturnError: ``LEAK_BLOCKED``, the budget is used up: not even the error is told.
+        """
+        if not self.armed:
+            return
+        with caller.lock:
+            if caller.blocks >= BLOCKS_A_RUN:
+                self._refuse_unscanned(caller, tool, texts)
+            elif findings := self._findings_in(tool, "raw", texts):
+                self._count(caller, findings)
+
+    def _refuse_unscanned(self, caller: Caller, tool: str, texts: Iterable[str]) -> None:
+        if any(texts):
+            finding = Finding(tool, f"unscanned, after {BLOCKS_A_RUN} blocks", "")
+            self._block(caller, [finding])
 
     def _findings(self, tool: str, raw: Sequence[str], canonical: Sequence[str]) -> list[Finding]:
         came_in = set(raw)
@@ -91,13 +116,24 @@ class Screen:
         if not found:
             return []
         return [
-            Finding(tool, f"{kind} string {at}", name)
-            for kind, texts in (("raw", raw), ("canonical", folded))
-            for at, text in enumerate(texts)
-            for name in self._scanner.names(text)
+            *self._findings_in(tool, "raw", raw),
+            *self._findings_in(tool, "canonical", folded),
         ] or [Finding(tool, "two strings joined", name) for name in found]
 
+    def _findings_in(self, tool: str, kind: str, texts: Sequence[str]) -> list[Finding]:
+        return [
+            Finding(tool, f"{kind} string {at}", name)
+            for at, text in enumerate(texts)
+            for name in self._scanner.names(text)
+        ]
+
     def _block(self, caller: Caller, findings: list[Finding]) -> None:
+        self._count(caller, findings)
+        # No detail, no variants: the words are all that a guest could learn from.
+        msg = "the call was blocked by the leak scan"
+        raise NocturnError(LEAK_BLOCKED, msg, tool=findings[0].tool)
+
+    def _count(self, caller: Caller, findings: list[Finding]) -> None:
         caller.blocks += 1
         caller.findings += findings
         for finding in findings:
@@ -110,9 +146,6 @@ class Screen:
                 caller.agent,
                 max(caller.agent_blocks, caller.blocks),
             )
-        # No detail, no variants: the words are all that a guest could learn from.
-        msg = "the call was blocked by the leak scan"
-        raise NocturnError(LEAK_BLOCKED, msg, tool=findings[0].tool)
 
     def _write_down(self, caller: Caller, finding: Finding) -> None:
         if self._journal is None:

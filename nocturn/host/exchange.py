@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import struct
+import time
 
 from nocturn import errors
 from nocturn.errors import IsolationError, NocturnError
 from nocturn.host.result import ConsoleLine
 from nocturn.registry.call import Call
 from nocturn.wire import codec
-from nocturn.wire.codec import NotSendableError
 from nocturn.wire.frames import WireError
 
 TYPE_CHECKING = False
@@ -30,6 +30,13 @@ _TOOL_CHARACTERS: Final = 4_096
 """A tool's name in the record of a call; no tool has more than 64."""
 _AROUND_CHARACTERS: Final = 128
 """What the worker puts around a value that is as long as it may be."""
+
+_REASONS: Final = {
+    "never_settles": "the script's promise can never settle: nothing is left that could do it",
+    "guest_error": "the script failed and said nothing of it",
+    "memory_limit": "the script ran out of memory",
+}
+"""What is said where the worker says no more than that."""
 
 
 class Ending:
@@ -58,7 +65,8 @@ class Exchange:
 
     Args:
         channel: The worker's frames.
-        dispatch: Runs one call; raises ``NocturnError``, or anything else for a fault of ours.
+        dispatch: Runs one call and fills in its reply; raises ``NocturnError``, or anything else
+            for a fault of ours.
         limits: The run's limits.
         on_call: Told of each call that has ended.
         on_console: Told of each line as it arrives.
@@ -67,7 +75,7 @@ class Exchange:
     def __init__(
         self,
         channel: Channel,
-        dispatch: Callable[[Call], Any],
+        dispatch: Callable[[Call], object],
         limits: Limits,
         on_call: Callable[[Call], None],
         on_console: Callable[[ConsoleLine], None],
@@ -170,19 +178,12 @@ class Exchange:
                     f"limit calls is {limits.calls} and this is call {self.call_count}: "
                     "do more in one call, or raise Limits.calls",
                 )
-            value = codec.encode(self._dispatch(call))
-            if len(value) > limits.call_bytes:
-                raise NocturnError(
-                    errors.TOO_LARGE,
-                    f"limit call_bytes is {limits.call_bytes} and the reply is {len(value)} bytes: "
-                    "ask for less at a time, or raise Limits.call_bytes",
-                )
-            reply = f'{{"value":{value}}}'
-            call.bytes = call.bytes or len(value)
+            self._dispatch(call)
+            reply = f'{{"value":{call.reply}}}'
         except NocturnError as error:
             call.code = error.code
             reply = _error_reply(call, error.message, error.detail, limits.call_bytes)
-        call.ended = call.ended or call.started + call.ms / 1e3
+        call.ended = call.ended or time.monotonic()
         call.arguments = None  # the record outlives the call, and a thousand of them add up
         if told:
             self._on_call(call)
@@ -211,7 +212,7 @@ class Exchange:
         heap = frame.get("heap_bytes")
         if status == "output_limit":
             return self._over("value", limit, _whole(frame.get("size")))
-        ending = Ending(str(status))
+        ending = Ending(str(status), reason=_REASONS.get(str(status), ""))
         ending.heap_bytes = _whole(heap)
         if status == "ok":
             ending.value = frame.get("value")
@@ -234,11 +235,7 @@ def _broken(problem: WireError) -> Ending:
 
 
 def _error_reply(call: Call, message: str, detail: dict[str, Any], limit: int) -> str:
-    try:
-        codec.require_exact(detail)
-        if len(codec.encode(detail)) > limit:
-            detail = {}
-    except NotSendableError:  # a tool of somebody's raised it, with anything in it
+    if len(codec.encode(detail)) > limit:  # a tool of somebody's raised it, with anything in it
         detail = {}
     told = {"code": call.code, "message": message, "tool": call.tool, "detail": detail}
     return json.dumps({"error": told})

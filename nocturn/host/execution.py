@@ -76,10 +76,10 @@ class Execution:
 
     def cancel(self) -> None:
         """Ends the run as ``cancelled``, also while it waits for a worker; safe from any thread."""
-        self._end(Ending("cancelled", reason="the run was cancelled"))
+        self._end(_cancelled())
         self._ticket.abandon()
 
-    def run(self, dispatch: Callable[[Call], Any]) -> RunResult:
+    def run(self, dispatch: Callable[[Call], object]) -> RunResult:
         """Runs the script to its end.
 
         Args:
@@ -114,7 +114,7 @@ class Execution:
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            self._end(Ending("cancelled", reason="the run was cancelled"))
+            self._end(_cancelled())
             cpu_seconds = worker.cpu_seconds()
             self._pool.give_back(worker)
         self._let_go(worker)
@@ -127,7 +127,7 @@ class Execution:
             raise RunInterrupted(result)
         return result
 
-    async def run_async(self, dispatch: Callable[[Call], Any]) -> RunResult:
+    async def run_async(self, dispatch: Callable[[Call], object]) -> RunResult:
         """Runs the script to its end in a thread of its own; otherwise as :meth:`run`.
 
         Cancelling the task ends the worker, and is done when the worker is gone.
@@ -240,15 +240,16 @@ class Execution:
             self._on_console(line)
 
     def _result(self, exchange: Exchange | None, cpu_seconds: float) -> RunResult:
-        ending = self._ending or Ending("cancelled", reason="the run was cancelled")
+        ending = self._ending or _cancelled()
+        wall_seconds = self.clock.elapsed_seconds
         error = None
-        if ending.status in ("guest_error", "memory_limit"):
-            from nocturn.host.places import locate
+        if ending.error is not None:
+            from nocturn.host.location import locate
 
             error = locate(ending.error, self.source, self._filename)
         elif ending.status != "ok":
             name = "".join(word.capitalize() for word in ending.status.split("_"))
-            error = RunError(code=None, name=name, message=ending.reason or _SAID[ending.status])
+            error = RunError(code=None, name=name, message=ending.reason)
         return RunResult(
             status=ending.status,
             value=ending.value,
@@ -256,7 +257,7 @@ class Execution:
             calls=tuple(_record(call) for call in tuple(exchange.calls)) if exchange else (),
             error=error,
             usage=Usage(
-                wall_ms=round(self.clock.elapsed_seconds * 1e3, 3),
+                wall_ms=round(wall_seconds * 1e3, 3),
                 cpu_ms=round(cpu_seconds * 1e3, 3),
                 heap_bytes=ending.heap_bytes,
                 console_bytes=exchange.console_bytes if exchange else 0,
@@ -295,16 +296,15 @@ def _nothing(_: object) -> None:
     """Nobody runs, so nobody calls or prints."""
 
 
-_SAID = {
-    "never_settles": "the script's promise can never settle: nothing is left that could do it",
-}
-
-
 def _record(call: Call) -> CallRecord:
     # A call without an outcome was overtaken by the end of its run.
     code = call.code if call.ended is not None else CANCELLED
     effects = tuple(effect.to_dict() for effect in call.effects)
     return CallRecord(call.tool, effects, call.ruling, code, call.bytes, call.ms)
+
+
+def _cancelled() -> Ending:
+    return Ending("cancelled", reason="the run was cancelled")
 
 
 def _timed_out(name: str, limit: float, what: str) -> Ending:

@@ -7,9 +7,7 @@ who waits is served in the order of arrival.
 
 from __future__ import annotations
 
-import _socket  # socket itself costs 5 ms of a cold start
 import os
-import struct
 import sys
 import threading
 import weakref
@@ -17,8 +15,8 @@ from collections import deque
 
 from nocturn.errors import ConfigurationError, IsolationError
 from nocturn.host.crew import Crew
-from nocturn.host.process import Worker, spawn_worker, spawn_zygote
-from nocturn.wire.frames import ANSWER, ORDER
+from nocturn.host.process import Worker, spawn_worker
+from nocturn.host.zygote import Zygote, bounds_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -34,9 +32,6 @@ WARM: Final = max(2, _CORES)
 """Workers that are kept ready, about 1.5 MB each."""
 MOST: Final = max(16, 4 * _CORES)
 """Workers at one time. More would share the same cores, and each would see its wall clock run."""
-_MESSAGE_BYTES: Final = 4_096
-ANSWER_SECONDS: Final = 20.0
-"""A zygote that has not answered by then hangs, and is replaced."""
 
 
 class Ticket:
@@ -89,7 +84,7 @@ class Pool:
         self._queue: deque[Ticket] = deque()
         self._ready: deque[Worker] = deque()
         self._dead: deque[Worker] = deque()
-        self._zygote: _Zygote | None = None
+        self._zygote: Zygote | None = None
         self._keeper: threading.Thread | None = None
         self._filling = False
         self._closed = False
@@ -100,7 +95,7 @@ class Pool:
         if sys.platform == "linux" and self._zygote is None and not self._closed:
             with self._talking:
                 if self._zygote is None:
-                    self._zygote = _Zygote()
+                    self._zygote = Zygote()
 
     def take(self, limits: Limits, ticket: Ticket) -> Worker | None:
         """Waits for a place and returns a worker that no guest has been in.
@@ -134,7 +129,7 @@ class Pool:
             self._leave(ticket)
             return None
         try:
-            worker = self._next_ready() if _bounds(limits) == _bounds(self._limits()) else None
+            worker = self._next_ready() if bounds_of(limits) == bounds_of(self._limits()) else None
             return worker or self._fork(limits)
         except BaseException:
             self._release()
@@ -221,7 +216,7 @@ class Pool:
 
     def _fork(self, limits: Limits) -> Worker:
         if sys.platform != "linux":
-            return spawn_worker(*_bounds(limits))
+            return spawn_worker(*bounds_of(limits))
         with self._talking:
             for again in (True, False):
                 try:
@@ -234,12 +229,12 @@ class Pool:
                         ) from None
         raise AssertionError
 
-    def _sound_zygote(self) -> _Zygote:
+    def _sound_zygote(self) -> Zygote:
         if self._zygote is not None and not self._zygote.is_sound:
             self._zygote.close()
             self._zygote = None
         if self._zygote is None:
-            self._zygote = _Zygote()
+            self._zygote = Zygote()
         return self._zygote
 
     def _keep(self) -> None:
@@ -252,11 +247,11 @@ class Pool:
                     return
                 dead = self._dead.popleft() if self._dead else None
                 short = self._short()
+            if dead is not None:
+                self.reap(dead)
             try:
                 if short:
                     self._add_ready(self._fork(self._limits()))
-                if dead is not None:
-                    self.reap(dead)
             except (OSError, EOFError, ConfigurationError, IsolationError):
                 with self._state:
                     self._filling = False  # the next run meets the same trouble, and says so
@@ -272,85 +267,6 @@ class Pool:
 
     def _short(self) -> bool:
         return self._filling and len(self._ready) < self._warm_wanted
-
-
-def _bounds(limits: Limits) -> tuple[int, float, int]:
-    return limits.heap_bytes, limits.cpu_seconds, limits.frame_bytes
-
-
-class _Zygote:
-    """The host's handle on its zygote; one order at a time.
-
-    Attributes:
-        pid: Its process id.
-        is_sound: Whether every order has had its answer. If one has not, because the zygote is
-            dead, hangs, or because Ctrl-C came between, each later answer could be an earlier
-            one's: another worker's pid. It must be replaced then.
-    """
-
-    def __init__(self) -> None:
-        self.pid, self._control = spawn_zygote()
-        self._control.settimeout(ANSWER_SECONDS)
-        self._is_ready = False
-        self.is_sound = True
-
-    def fork(self, limits: Limits) -> Worker:
-        heap_bytes, cpu_seconds, frame_bytes = _bounds(limits)
-        self._wait_until_ready()
-        ours, theirs = _socket.socketpair()
-        try:
-            rights = struct.pack("i", theirs.fileno())
-            pid, _ = self._ask(
-                ORDER.pack(b"F", heap_bytes, cpu_seconds),
-                [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)],
-            )
-            return Worker(pid, ours.detach(), frame_bytes, lambda: self._reap(pid))
-        finally:
-            ours.close()
-            theirs.close()
-
-    def close(self) -> None:
-        # Killed, since a fork of the host may hold the socket open. Its workers die with it.
-        self.is_sound = False
-        self._control.close()
-        try:
-            os.kill(self.pid, 9)
-            os.waitpid(self.pid, 0)
-        except (ProcessLookupError, ChildProcessError):  # somebody else reaps the host's children
-            pass
-
-    def forget(self) -> None:
-        """Lets go of it in a fork of the host, whose it is not."""
-        self._control.close()
-
-    def _wait_until_ready(self) -> None:
-        if self._is_ready:
-            return
-        self.is_sound = False
-        said = self._control.recv(_MESSAGE_BYTES)
-        if said != b"ready":
-            reason = said.decode(errors="replace") or "it ended as it started"
-            kind = IsolationError if "locked down" in reason else ConfigurationError
-            raise kind(f"no worker can be had: {reason}")
-        self.is_sound = self._is_ready = True
-
-    def _reap(self, pid: int) -> tuple[int, float]:
-        if not self.is_sound:  # and so was ended, and its workers with it
-            return 0, 0.0
-        try:
-            return self._ask(ORDER.pack(b"R", pid, 0.0), [])
-        except (OSError, EOFError):
-            return 0, 0.0
-
-    def _ask(self, order: bytes, rights: list[tuple[int, int, bytes]]) -> tuple[int, float]:
-        self.is_sound = False
-        self._control.sendmsg([order], rights, _socket.MSG_NOSIGNAL)
-        data = self._control.recv(ANSWER.size)
-        if not data:
-            raise EOFError
-        number, seconds = ANSWER.unpack(data)
-        self.is_sound = True
-        return number, seconds
 
 
 _POOLS: weakref.WeakSet[Pool] = weakref.WeakSet()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from nocturn.errors import RunFailed
 
@@ -87,7 +87,7 @@ class RunError:
     column: int | None = None
     source_line: str | None = None
     stack: str = ""
-    detail: dict[str, Any] | None = None
+    detail: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,8 @@ class RunResult:
         value: The script's completion value as plain Python (``wire.codec`` has the table).
         console: What was printed, in order, up to the moment the run ended.
         calls: What was called, in order, refusals included.
-        unhandled_rejections: Messages of promises that were rejected and never looked at.
+        unhandled_rejections: Messages of promises that were rejected and never looked at; none are
+            seen in this version.
         error: Why it did not end ``ok``; None where it did.
         usage: What it used.
         isolation: The level of the lock-down that it ran under; ``none`` where nothing ran.
@@ -151,7 +152,8 @@ class RunResult:
             return self
         error = self.error or RunError(code=None, name=self.status, message=self.status)
         place = f" ({error.file}:{error.line}:{error.column})" if error.line else ""
-        raise RunFailed(self, error.code, f"{error.name}: {error.message}{place}")
+        said = f"{error.name}: {error.message}{place}"
+        raise RunFailed(self, error.code, said, error.detail)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the result as dicts, lists and plain values, the fields named as here."""

@@ -28,6 +28,7 @@ class Call:
         ruling: What the gate said, once it has; ``ungated`` for a tool without effects.
         code: Why it failed; None while it has not.
         bytes: What it wrote, or else the size of its reply.
+        reply: Its value as JSON text in ASCII, once it has one.
         started: ``time.monotonic()`` at its arrival, in seconds.
         ended: The same at its outcome; None while there is none.
     """
@@ -41,6 +42,7 @@ class Call:
     ruling: str | None = None
     code: str | None = None
     bytes: int = 0
+    reply: str = "null"
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
 

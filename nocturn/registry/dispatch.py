@@ -73,7 +73,7 @@ class Dispatcher:
         """Runs one call down the whole road.
 
         Args:
-            call: The call; its effects, ruling, code and bytes are filled in.
+            call: The call; its effects, ruling, code, bytes and reply are filled in.
             caller: Whose it is.
             call_bytes: The most that its arguments may have, as JSON in UTF-8.
 
@@ -107,10 +107,14 @@ class Dispatcher:
         return value
 
     def _run(self, call: Call, caller: Caller, call_bytes: int) -> Any:
-        tool = self._in_cage(call, caller)  # 1
-        parsed = _parse(tool, call, call_bytes, self._redact)  # 2
-        canonical = tool.canonical(dict(parsed)) if tool.canonical else dict(parsed)  # 3
-        _cap(tool, call, canonical, call_bytes)  # 4
+        try:
+            tool = self._in_cage(call, caller)  # 1
+            parsed = _parse(tool, call, call_bytes, self._redact)  # 2
+            canonical = tool.canonical(dict(parsed)) if tool.canonical else dict(parsed)  # 3
+            _cap(tool, call, canonical, call_bytes)  # 4
+        except NocturnError:
+            self._note_refused(call, caller)
+            raise
         if self._screen.armed:  # 5
             incoming = [call.tool, *_strings(call.arguments)]
             self._screen.check(caller, call.tool, incoming, list(_strings(canonical)))
@@ -123,8 +127,22 @@ class Dispatcher:
         value = _call(tool, canonical, clearance, preview)  # 8
         codec.require_exact(value)
         value = self._scanner.redact_value(value)
-        call.bytes = _written(value)
+        call.reply = codec.encode(value)
+        if len(call.reply) > call_bytes:
+            raise _too_large("reply", call_bytes, len(call.reply), "ask for less at a time")
+        wrote = call.effects and tool.foresee and preview.after is not None
+        call.bytes = len((preview.after or "").encode()) if wrote else len(call.reply)
         return value
+
+    def _note_refused(self, call: Call, caller: Caller) -> None:
+        """Counts the secrets of a call that does not come as far as the scan."""
+        if not self._screen.armed:
+            return
+        # What could not be sent or is nested too deep is told in words, which are the guest's too.
+        texts = [call.problem] if call.problem else list(_strings(call.arguments))
+        known = self.registry.get(call.tool) is not None
+        name = call.tool if known else visible(self._redact(call.tool), keep="")[:_SHOWN]
+        self._screen.note(caller, name, texts if known else [call.tool, *texts])
 
     def _in_cage(self, call: Call, caller: Caller) -> Tool:
         cage = self.registry.cage(None) if caller.cage is None else caller.cage
@@ -297,10 +315,10 @@ def _cap(tool: Tool, call: Call, canonical: Mapping[str, Any], call_bytes: int) 
             raise _too_large(name, limit, size)
 
 
-def _too_large(field: str, limit: int, size: int) -> NocturnError:
+def _too_large(field: str, limit: int, size: int, way_out: str = "split it") -> NocturnError:
     return NocturnError(
         errors.TOO_LARGE,
-        f"{field} is {size} bytes and the limit is {limit}: split it",
+        f"{field} is {size} bytes and the limit is {limit}: {way_out}",
         detail={"field": field, "limit": limit, "size": size},
     )
 
@@ -325,11 +343,6 @@ def _awaited(work: Coroutine[Any, Any, Any]) -> Any:
     # A call from Python, made inside of somebody's event loop, which cannot be entered twice.
     with ThreadPoolExecutor(1, thread_name_prefix="nocturn-tool") as thread:
         return thread.submit(asyncio.run, work).result()
-
-
-def _written(value: Any) -> int:
-    written = value.get("bytesWritten") if _is_object(value) else None
-    return written if type(written) is int else 0
 
 
 def _strings(value: Any) -> Iterable[str]:

@@ -59,8 +59,9 @@ def render(root: Path, redact: Callable[[str], str]) -> Catalog:
     for entry in Folder(root).walk():
         if entry.kind != "closed" and not is_note_name(entry.name):
             continue
-        path = unicodedata.normalize("NFC", entry.path)
-        shown = _neutral(redact(path))
+        # Redacted before it is sorted: where a name stands among others would tell what it is.
+        path = redact(unicodedata.normalize("NFC", entry.path))
+        shown = _neutral(path)
         summary, trouble = _summary(entry)
         if trouble:
             left_out.append((path, f'"{shown}" is left out of the catalog: {trouble}'))

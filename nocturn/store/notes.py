@@ -26,7 +26,7 @@ from nocturn.store.trouble import not_found, shown
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from nocturn.store.place import Place
@@ -231,23 +231,32 @@ class NoteStore:
         """
         return self._stat(path, self._folder.read(path, _HASHED_BYTES + 1))
 
-    def list(self, limit: int = LIST_PAGE, cursor: str | None = None) -> _Page:
+    def list(
+        self,
+        limit: int = LIST_PAGE,
+        cursor: str | None = None,
+        redact: Callable[[str], str] = str,
+    ) -> _Page:
         """Gives a page of notes, by path. Links and what cannot be read are left out.
+
+        Paths that look the same are numbered, so that a cursor stands between any two.
 
         Args:
             limit: How many at most.
             cursor: Where the last page ended, as it was given; None for the first.
+            redact: Applied to the paths before they are sorted: their order would tell, and a
+                cursor that was redacted later would not stand where the page ended.
 
         Returns:
             The notes, and the cursor of the next page, None at the end.
         """
-        found = sorted(
-            (_listed(entry.path), entry.path)
+        found = (
+            entry.path
             for entry in self._folder.walk()
             if entry.kind == "file" and is_note_name(entry.name)
         )
         page: _Notes = []
-        for path, on_disk in found:
+        for path, on_disk in _listed(found, redact):
             if cursor is not None and path <= cursor:
                 continue
             try:
@@ -316,8 +325,16 @@ def is_note_name(name: str) -> bool:
     return name[-3:].lower() == ".md"
 
 
-def _listed(path: str) -> str:
-    return visible(unicodedata.normalize("NFC", path), keep="")
+def _listed(paths: Iterable[str], redact: Callable[[str], str]) -> Iterable[tuple[str, str]]:
+    """Gives each path as it is shown, and as it is spelled on disk, sorted."""
+    listed: dict[str, str] = {}
+    for path in sorted(paths):
+        shown = free = visible(redact(unicodedata.normalize("NFC", path)), keep="")
+        number = 2
+        while free in listed:
+            free, number = f"{shown} ({number})", number + 1
+        listed[free] = path
+    return sorted(listed.items())
 
 
 def _require_text(body: str) -> None:

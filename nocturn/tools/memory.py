@@ -53,9 +53,17 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
             arguments["content"],
             if_version=arguments.get("ifVersion", ANY),
         )
-        incoming = arguments["summary"] + "\n" + arguments["content"]
+        incoming = "\n".join(arguments[part] for part in ("summary", "block", "content"))
         _refuse_written_back(path, preview, incoming, redact)
         return preview
+
+    def canonical_path(arguments: dict[str, Any]) -> dict[str, Any]:
+        arguments["path"] = note_path(arguments["path"], redact)
+        arguments["expected"] = arguments.get("ifVersion", ANY)
+        return arguments
+
+    def canonical_write(arguments: dict[str, Any]) -> dict[str, Any]:
+        return _canonical_text(canonical_path(arguments))
 
     def foresee_remove(arguments: dict[str, Any]) -> Preview:
         version = arguments.get("ifVersion", ANY)
@@ -64,7 +72,7 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
     @tool(
         axis="write",
         effects=[("memory", "write", "path")],
-        canonical=_canonical_write,
+        canonical=canonical_write,
         caps={"content": limits.NOTE_CONTENT_BYTES},
         foresee=foresee_write,
         page={
@@ -110,7 +118,7 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
     @tool(
         axis="read",
         effects="ungated",
-        canonical=_canonical_path,
+        canonical=canonical_path,
         page={
             "returns": "The file's text, its preamble included.",
             "notes": "A file over 128 KiB, which no tool can have written, is cut there, and its "
@@ -126,7 +134,7 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
     @tool(
         axis="read",
         effects="ungated",
-        canonical=_canonical_path,
+        canonical=canonical_path,
         page={
             "returns": "`bytes` is the whole file's size, `modified` ISO 8601 in UTC, `version` a "
             'token that changes whenever the file does:\n\n    {"path": "people/lina.md", '
@@ -157,13 +165,13 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
         cursor: Annotated[str | None, "The cursor of the page before."] = None,
     ) -> dict[str, Any]:
         """List the notes, a page at a time."""
-        page, following = notes.list(limit, cursor)
+        page, following = notes.list(limit, cursor, redact)
         return {"notes": [each.to_dict() for each in page], "cursor": following}
 
     @tool(
         axis="write",
         effects=[("memory", "remove", "path")],
-        canonical=_canonical_path,
+        canonical=canonical_path,
         foresee=foresee_remove,
         page={
             "returns": 'The canonical path:\n\n    {"path": "people/lina.md", "removed": true}',
@@ -187,14 +195,7 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
     return [memory_list, memory_read, memory_remove, memory_stat, memory_write]
 
 
-def _canonical_path(arguments: dict[str, Any]) -> dict[str, Any]:
-    arguments["path"] = note_path(arguments["path"])
-    arguments["expected"] = arguments.get("ifVersion", ANY)
-    return arguments
-
-
-def _canonical_write(arguments: dict[str, Any]) -> dict[str, Any]:
-    arguments = _canonical_path(arguments)
+def _canonical_text(arguments: dict[str, Any]) -> dict[str, Any]:
     arguments["summary"] = stored_summary(arguments["summary"])
     nul = arguments["content"].find("\0")
     if nul >= 0:

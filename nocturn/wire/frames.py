@@ -9,12 +9,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from typing import Final
 
-__all__ = ["ANSWER", "ORDER", "Channel", "WireError"]
+__all__ = ["ANSWER", "NOT_LOADED", "NOT_LOCKED", "ORDER", "READY", "Channel", "WireError"]
 
 ORDER: Final = struct.Struct("=cqd")
 """Host to zygote: a verb, a whole number, seconds; ``worker.zygote`` says which."""
 ANSWER: Final = struct.Struct("=qd")
 """Zygote to host: a whole number, seconds."""
+READY: Final = b"+"
+NOT_LOCKED: Final = b"L"
+"""With the step and the reason behind it."""
+NOT_LOADED: Final = b"E"
+"""With the exception's name behind it."""
 
 HEADER_BYTES: Final = 4
 # More at a time makes Python map and unmap memory on each read: 27k calls a second, not 46k.

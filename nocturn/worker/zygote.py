@@ -6,6 +6,8 @@ other end. An order is one message, and so is its answer::
     ORDER: b"F", heap bytes, CPU seconds; with it the worker's socket   ->  ANSWER: pid, 0
     ORDER: b"R", pid, 0                                                 ->  ANSWER: signal, seconds
 
+Its first message is unasked for: ``READY``, or ``NOT_LOCKED`` or ``NOT_LOADED`` and why.
+
 It reaps a worker only when it is told to, so until then the worker's pid is nobody else's. It never
 sees a guest, and it ends with its host: their control socket may live on in a fork of the host, so
 it watches the host itself.
@@ -22,7 +24,7 @@ import select
 import struct
 import sys
 
-from nocturn.wire.frames import ANSWER, ORDER, Channel
+from nocturn.wire.frames import ANSWER, NOT_LOADED, NOT_LOCKED, ORDER, READY, Channel
 from nocturn.worker import lockdown
 from nocturn.worker.engine import Engine
 from nocturn.worker.serve import Lines, serve
@@ -47,12 +49,12 @@ def main(prelude_path: str, host_pid: int) -> None:
             return
         lockdown.lock_zygote()
     except lockdown.LockdownError as problem:
-        control.send(f"the worker could not be locked down: {problem}".encode())
+        control.send(NOT_LOCKED + str(problem).encode())
         return
     except Exception as problem:  # noqa: BLE001 - no guest yet, and stderr leads nowhere
-        control.send(f"the JavaScript engine cannot be used: {problem}".encode()[:1000])
+        control.send(NOT_LOADED + type(problem).__name__.encode())
         return
-    control.send(b"ready")
+    control.send(READY)
     # What is there now is never freed, so a worker need not copy its pages to count references.
     gc.collect()
     gc.freeze()

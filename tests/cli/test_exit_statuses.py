@@ -117,9 +117,9 @@ def test_every_status_of_a_run_has_an_exit_status(status):
         ("GATE_DENIED", {"reason": "declined"}, 3),
         ("GATE_DENIED", {"reason": "policy", "configuration": "policy.toml"}, 2),
         ("LEAK_BLOCKED", {}, 3),
-        ("PATH_ESCAPE", None, 3),
+        ("PATH_ESCAPE", {}, 3),
         ("NOT_FOUND", {}, 1),
-        (None, None, 1),
+        (None, {}, 1),
     ],
 )
 def test_an_uncaught_error_is_known_by_its_code(code, detail, status):

@@ -212,3 +212,63 @@ def test_the_version_is_the_packages_and_the_module_is_the_command(nocturn, envi
         check=True,
     )
     assert done.stdout == "42\n"
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_a_stream_that_is_closed_is_no_fault_and_no_note_is_opened_in_its_place(
+    command, tmp_path, environment, closed
+):
+    source = (
+        "console.log('printed'); nocturn.memory.write('a.md', 's', 'c'); nocturn.now(); 'value'"
+    )
+    close = " ".join(f"{each}>&-" for each in closed)
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {close}', "sh", *command, "eval", "--watched", source],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (b"" if 1 in closed else b"printed\nvalue\n")
+    assert (b"memory_write" in done.stderr) == (2 not in closed)
+    note = (tmp_path / "ws/memory/a.md").read_bytes()
+    assert note == b"---\ndescription: s\n---\nc"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_disk_behind_stdout_is_said_and_one_behind_stderr_ends_nothing(
+    command, tmp_path, environment
+):
+    def run(redirect):
+        return subprocess.run(
+            ["sh", "-c", f'exec "$@" {redirect}', "sh", *command, "eval", "nocturn.now(); 7"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=tmp_path,
+            env=environment,
+            check=False,
+        )
+
+    done = run(">/dev/full")
+    assert done.returncode == 125
+    assert b"No space left on device" in done.stderr
+    assert b"Traceback" not in done.stderr
+    done = run("2>/dev/full")
+    assert (done.returncode, done.stdout) == (0, b"7\n")
+
+
+def test_an_option_that_is_the_scripts_is_told_where_it_goes(nocturn):
+    done = nocturn("eval", "nocturn.args", "--colour")
+    assert done.returncode == 2
+    assert "after --" in done.stderr
+    assert "after --" not in nocturn("memory", "list", "--colour").stderr
+    assert json.loads(nocturn("eval", "nocturn.args", "--", "--colour").stdout) == ["--colour"]
+
+
+def test_a_time_that_no_system_can_wait_is_refused(nocturn):
+    done = nocturn("eval", "1", "--timeout", "1e12")
+    assert done.returncode == 2
+    assert "--timeout" in done.stderr
+    assert nocturn("eval", "1", "--timeout", "1e9").returncode == 0

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - programs in strings
 
+import json
 import os
 import signal
 import socket
@@ -96,7 +97,11 @@ def flooded():
 
     def run(program, limits, dispatch=lambda _: "x" * 10_000, **options):
         pool = OneWorker(program)
-        result = Execution("1", "x.js", (), limits, "full", pool, **options).run(dispatch)
+
+        def answer(call):
+            call.reply = json.dumps(dispatch(call))
+
+        result = Execution("1", "x.js", (), limits, "full", pool, **options).run(answer)
         pool.crew.close()
         assert pool.reap(pool.worker) in (signal.SIGKILL, signal.SIGPIPE, 0)
         for thread in exchange_threads():
@@ -155,6 +160,7 @@ def test_a_worker_that_hears_and_says_nothing_is_ended_when_the_run_is_cancelled
     waiting.join(10)
     assert [result.status for result in results] == ["cancelled"]
     assert pool.reap(pool.worker) == signal.SIGKILL
+    pool.crew.close()
     for thread in exchange_threads():
         thread.join(10)
     assert exchange_threads() == []

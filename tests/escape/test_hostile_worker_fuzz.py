@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nocturn import Limits
 from nocturn.errors import CODES, IsolationError, NocturnError
 from nocturn.host.exchange import Exchange
-from nocturn.host.places import locate
+from nocturn.host.location import locate
 from nocturn.host.result import STATUSES, RunResult
 from nocturn.wire.frames import Channel
 
@@ -65,7 +65,11 @@ def conversation(sent, dispatch):
         file.write(sent)
         file.seek(0)
         channel = Channel(file.fileno(), nowhere.fileno(), LIMITS.frame_bytes)
-        exchange = Exchange(channel, dispatch, LIMITS, lambda _: None, lambda _: None)
+
+        def answer(call):
+            call.reply = json.dumps(dispatch(call))
+
+        exchange = Exchange(channel, answer, LIMITS, lambda _: None, lambda _: None)
         ending = exchange.prepare("best-effort") or exchange.answer("1", [])
         return ending, exchange
 

@@ -166,3 +166,21 @@ def test_without_secrets_nothing_is_scanned_or_counted(make_caller):
     caller = make_caller()
     caller.blocks = 99
     screen.check(caller, "memory_write", ["x"] * 100_000, [])
+
+
+def test_a_call_refused_before_the_scan_comes_out_of_the_same_budget(screen, make_caller, journal):
+    caller = make_caller()
+    for _ in range(3):
+        screen.note(caller, "time_now", ["a", VALUE])
+    assert caller.blocks == 3
+    assert [entry["secret"] for entry in journal.entries] == ["secret-0"] * 3
+    screen.note(caller, "time_now", [])
+    with pytest.raises(NocturnError) as refused:
+        screen.note(caller, "time_now", ["harmless"])
+    assert refused.value.code == LEAK_BLOCKED
+
+
+def test_a_refused_call_without_a_secret_costs_nothing(screen, make_caller):
+    caller = make_caller()
+    screen.note(caller, "time_now", ["a", "b"])
+    assert caller.blocks == 0

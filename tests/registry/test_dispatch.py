@@ -76,12 +76,40 @@ def test_a_call_is_filled_in_as_it_goes(dispatcher):
     call = Call("send", {"to": "lina"})
     assert dispatcher(send).dispatch(call, caller(), LIMIT) == {"to": "lina", "bytesWritten": 12}
     assert len(call.id) == 16
-    assert (call.ruling, call.code, call.bytes) == ("once", None, 12)
+    assert call.reply == '{"to":"lina","bytesWritten":12}'
+    assert (call.ruling, call.code, call.bytes) == ("once", None, len(call.reply))
     assert [effect.target for effect in call.effects] == ["lina"]
     assert call.ended >= call.started
     read = Call("echo", {"text": "x"})
     dispatcher(echo).dispatch(read, caller(), LIMIT)
     assert (read.ruling, read.effects) == ("ungated", ())
+
+
+def test_what_a_tool_raises_with_a_detail_that_cannot_be_sent_is_told_without_it(dispatcher):
+    cycle = {}
+    cycle["self"] = cycle
+
+    @tool(axis="read", effects="ungated")
+    def refuse(kind: str) -> None:
+        details = {"cycle": cycle, "object": {"a": object()}, "number": {"n": 2**60}}
+        raise NocturnError("LIMIT", "no more", detail=details[kind])
+
+    for kind in ("cycle", "object", "number"):
+        with pytest.raises(NocturnError) as refused:
+            dispatcher(refuse).dispatch(Call("refuse", {"kind": kind}), caller(), LIMIT)
+        assert (refused.value.code, refused.value.detail) == ("LIMIT", {})
+
+
+def test_a_reply_over_the_limit_is_too_large_in_the_journal_too(dispatcher, journal):
+    @tool(axis="read", effects="ungated")
+    def much() -> str:
+        return "x" * LIMIT
+
+    call = Call("much", {})
+    with pytest.raises(NocturnError) as refused:
+        dispatcher(much).dispatch(call, caller(), LIMIT)
+    assert refused.value.code == call.code == journal.entries[-1]["code"] == "TOO_LARGE"
+    assert refused.value.detail == {"field": "reply", "limit": LIMIT, "size": LIMIT + 2}
 
 
 def test_an_effect_has_a_durable_intent_and_a_durable_outcome(dispatcher, journal):

@@ -423,3 +423,15 @@ def test_a_name_that_no_note_may_have_is_listed_with_its_characters_shown(notes,
     os.close(os.open(os.fsencode(root) + b"/\xff.md", os.O_CREAT))
     found = [each.path for each in notes.list()[0]]
     assert found == sorted([r"a\u{202e}b.md", r"c\x0a.md", r"\u{dcff}.md"])
+
+
+def test_paths_that_look_the_same_are_numbered_and_a_cursor_stands_between_them(notes, root):
+    root.mkdir()
+    for name in ("caf\u00e9.md", "cafe\u0301.md", "x.md"):
+        (root / name).write_text(name)
+    pages, cursor = [], None
+    for _ in range(3):
+        page, cursor = notes.list(1, cursor)
+        pages += [each.path for each in page]
+    assert pages == ["caf\u00e9.md", "caf\u00e9.md (2)", "x.md"]
+    assert cursor is None

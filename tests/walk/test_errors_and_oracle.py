@@ -132,6 +132,41 @@ def test_what_is_echoed_in_an_error_is_redacted_first(armed):
         assert SECRET[:10] not in told, call
 
 
+def test_a_value_that_is_split_by_white_space_is_not_echoed_either(armed):
+    split = repr(SECRET[:9] + "\n" + SECRET[9:])
+    for call in (f"nocturn.memory.read({split})", f"nocturn.call({split})"):
+        error = armed.run(call).error
+        assert "[REDACTED]" in error.message
+        assert SECRET[9:] not in error.message
+
+
+@pytest.mark.parametrize(
+    "guess",
+    [
+        "nocturn.call(s)",
+        "nocturn.call('time_now', {[s]: 1})",
+        "nocturn.memory.read(s + ':')",
+        "nocturn.call('time_now', {[s]: (() => { const c = {}; c.c = c; return c })()})",
+    ],
+)
+def test_an_echo_that_was_redacted_answers_no_more_guesses_than_the_budget(armed, caplog, guess):
+    result = armed.run(
+        f"""
+        const told = [];
+        for (let i = 0; i < 6; i++) {{
+          const s = i < 4 ? {SECRET!r} : "no secret";
+          try {{ {guess} }} catch (e) {{ told.push(e.code) }}
+        }}
+        nocturn.now();
+        told
+        """
+    )
+    assert "LEAK_BLOCKED" not in result.value[:3]
+    assert result.value[3:] == ["LEAK_BLOCKED"] * 3
+    assert SECRET not in caplog.text
+    assert SECRET not in result.to_json()
+
+
 def test_leak_blocked_says_the_same_whatever_was_found(armed):
     said = set()
     for call in (

@@ -482,3 +482,41 @@ def test_the_time_is_now(ws):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d", told["iso"])
     assert isinstance(told["epochMs"], int)
     assert told["timezone"]
+
+
+def test_a_redacted_preamble_must_not_be_written_back_over_the_truth(nocturn_workspace):
+    ws = nocturn_workspace(secrets=[FixedSecrets(key="hunter2hunter2")])
+    file = ws.path / "memory/n.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\ndescription: d\napi: hunter2hunter2\n---\nbody\n")
+    source = "nocturn.memory.write('n.md', 'd', nocturn.memory.read('n.md'))"
+    assert ws.run(source, mode="watched").error.code == "CONFLICT"
+    assert "hunter2hunter2" in file.read_text()
+
+
+def test_a_list_with_a_secret_in_a_path_ends_and_its_order_does_not_tell(nocturn_workspace):
+    ws = nocturn_workspace(secrets=[FixedSecrets(key="hunter2hunter2", other="other2other2")])
+    memory = ws.path / "memory"
+    memory.mkdir(parents=True)
+    for name in ("a", "hunter2hunter2", "other2other2", "z"):
+        (memory / f"{name}.md").write_text(name)
+    result = ws.run(
+        """
+        const found = [];
+        let cursor = null;
+        for (let page = 0; page < 9; page++) {
+          const list = nocturn.memory.list({limit: 1, cursor});
+          found.push(...list.notes.map(note => note.path));
+          cursor = list.cursor;
+          if (cursor === null) break;
+        }
+        const after = [..."ghijklmnop"].map(c => nocturn.memory.list({cursor: c}).notes.length);
+        ({found, after})
+        """
+    )
+    # Two that look the same are told apart; none is lost, and none comes twice.
+    assert result.value == {
+        "found": ["[REDACTED].md", "[REDACTED].md (2)", "a.md", "z.md"],
+        "after": [1] * 10,
+    }
+    assert ws.memory.catalog().splitlines()[2] == "a.md — a"

@@ -311,6 +311,62 @@ def test_where_secrets_cannot_be_read_nothing_runs(nocturn_workspace):
 # ---- workspaces that are not usable ------------------------------------------------------------
 
 
+def test_an_approver_that_breaks_is_in_the_log_without_its_secrets(nocturn_workspace, caplog):
+    def broken(question):
+        raise ValueError("no key " + "hunter2hunter2")
+
+    ws = nocturn_workspace(approver=broken, secrets=[FixedSecrets(key="hunter2hunter2")])
+    with pytest.raises(NocturnError) as refused:
+        ws.memory.write("a.md", "s", "c", mode="guarded")
+    assert refused.value.code == "INTERNAL"
+    assert "ValueError: no key [REDACTED]" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"approver": "yes"},
+        {"secrets": "hunter2hunter2"},
+        {"secrets": ["hunter2hunter2"]},
+        {"secrets": FixedSecrets(key="hunter2hunter2")},
+        {"limits": {"wall_seconds": 1}},
+        {"path": ""},
+        {"path": "a\0b"},
+    ],
+    ids=["approver", "value", "values", "source", "limits", "no path", "nul"],
+)
+def test_what_a_workspace_cannot_use_is_said_at_once_and_not_echoed(tmp_path, options):
+    with pytest.raises(ConfigurationError) as refused:
+        Workspace(**{"path": tmp_path, **options})
+    assert "hunter2hunter2" not in str(refused.value)
+
+
+def test_a_folder_that_is_gone_is_no_place_for_a_relative_workspace(tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(ConfigurationError):
+        Workspace("notes")
+    assert Workspace(tmp_path / "notes").path == tmp_path / "notes"
+
+
+def test_a_path_given_as_bytes_is_a_path(tmp_path):
+    with Workspace(os.fsencode(tmp_path / "notes")) as ws:
+        assert ws.path == tmp_path / "notes"
+
+
+def test_a_script_is_text_and_its_name_may_be_a_path(ws, tmp_path):
+    for source in (tmp_path / "s.js", None, 5):
+        with pytest.raises(ConfigurationError):
+            ws.run(source)
+    with pytest.raises(ConfigurationError):
+        ws.run("1", limits={"wall_seconds": 1})
+    result = ws.run("throw new Error('x')", filename=tmp_path / "s.js")
+    assert result.to_dict()["error"]["file"] == str(tmp_path / "s.js")
+    result.to_json()
+
+
 def test_a_closed_workspace_does_nothing_any_more(nocturn_workspace):
     ws = nocturn_workspace()
     ws.close()

@@ -280,8 +280,9 @@ try:
 except KeyboardInterrupt as interrupt:
     print(interrupt.result.status, [call.code for call in interrupt.result.calls])
 over.set()
+ws.close()
 for thread in threading.enumerate():
-    if thread.name in ("nocturn-question", "nocturn-exchange"):
+    if thread.name in ("nocturn-question", "nocturn-run"):
         thread.join(10)
 """
     done = subprocess.run(

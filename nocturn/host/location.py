@@ -42,7 +42,7 @@ def locate(told: dict[str, Any] | None, source: str, filename: str) -> RunError:
             f"at {name} ({filename}:{at}:{col})" if name else f"at {filename}:{at}:{col}"
             for name, at, col in frames
         ),
-        detail=said["detail"] if isinstance(said.get("detail"), dict) else None,
+        detail=said["detail"] if isinstance(said.get("detail"), dict) else {},
     )
 
 
