@@ -58,8 +58,6 @@ def test_the_refused_call_gives_the_code_and_the_status(tmp_path):
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", README))
 def test_every_link_leads_somewhere(target):
-    if target == "docs/performance.md" and not (ROOT / target).exists():
-        pytest.skip("made by scripts/bench at the end of the work")
     assert (ROOT / target).exists()
 
 

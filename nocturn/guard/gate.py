@@ -202,8 +202,8 @@ class Gate:
             raise _denied(call, reason, f"nobody answered in {seconds:g} s whether {what} may be")
         said = "the person said no"
         if answer is not None and answer is not False and answer != "no":
-            offered = ", ".join(each.value for each in options)
-            said = f"the answer was none of those on offer (True, {offered}), which is a no"
+            values = ", ".join(each.value for each in options)
+            said = f"the answer was none of those on offer (True, {values}), which is a no"
         raise _denied(call, reason, f"{said} to {what}")
 
     def _count_question(self, call: _Call, pending: dict[Effect, Recall]) -> None:

@@ -83,7 +83,8 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
             "or the new one. A block at the head of `content` is taken for a preamble that was "
             "read back if and only if it is a YAML mapping with a string `description`; it is "
             "kept, with the summary in it brought up to date. So reading a note and writing it "
-            "back changes no byte, and a body that begins with such a block of its own loses it.",
+            "back changes no byte, and a body that begins with such a block of its own loses it. "
+            "`{ifVersion}` may follow as the wrapper's last argument.",
             "wrapper": "nocturn.memory.write(path, summary, content)",
             "example": {
                 "path": "people/lina.md",
@@ -122,7 +123,7 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
         page={
             "returns": "The file's text, its preamble included.",
             "notes": "A file over 128 KiB, which no tool can have written, is cut there, and its "
-            "last line says so. What the vault holds is shown as `[REDACTED]`.",
+            "last line says so. A secret's value is shown as `[REDACTED]`.",
             "wrapper": "nocturn.memory.read(path)",
             "example": {"path": "people/lina.md"},
         },
@@ -175,7 +176,8 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
         foresee=foresee_remove,
         page={
             "returns": 'The canonical path:\n\n    {"path": "people/lina.md", "removed": true}',
-            "notes": "The note goes to the workspace's trash, where a person can find it.",
+            "notes": "The note goes to the workspace's trash, where a person can find it. "
+            "`{ifVersion}` may follow as the wrapper's last argument.",
             "wrapper": "nocturn.memory.remove(path)",
             "example": {"path": "people/lina.md"},
         },

@@ -13,9 +13,10 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 
 __all__ = ["Engine"]
 
-STACK_BYTES: Final = 16 * 1_048_576
-"""QuickJS's own bound; the thread has 64 MiB, since some recursion in C is not counted."""
-SHALLOW_STACK_BYTES: Final = 2 * 1_048_576
+STACK_BYTES: Final = 16 * 1_048_576 if sys.platform == "linux" else 524_288
+"""QuickJS's own bound. On Linux the thread has 64 MiB, since some recursion in C is not counted;
+elsewhere a running process cannot have more than it began with, which may be 1 MiB."""
+SHALLOW_STACK_BYTES: Final = min(2 * 1_048_576, STACK_BYTES)
 """The bound while ``JSON.stringify`` runs, whose search for cycles is quadratic in the depth."""
 OUTCOME_BYTES: Final = 16 * 1_048_576
 """Extra heap for telling how a run that used up its own ended."""
@@ -36,7 +37,6 @@ class Engine:
         exchange: Sends a frame and returns the reply's text. Must not raise: the engine would end
             in ``SystemError``.
         send: Sends a frame that has no reply. Must not raise.
-        stack_bytes: QuickJS's bound on its own stack.
     """
 
     def __init__(
@@ -44,14 +44,12 @@ class Engine:
         prelude: str,
         exchange: Callable[[str], str],
         send: Callable[[str], None],
-        stack_bytes: int = STACK_BYTES,
     ) -> None:
         self._context = _quickjs.Context()
-        self._context.set_max_stack_size(stack_bytes)
+        self._context.set_max_stack_size(STACK_BYTES)
         self._context.add_callable("__nocturn_exchange", exchange)
         self._context.add_callable("__nocturn_send", send)
         self._context.add_callable("__nocturn_lower", self._lower)
-        self._stack_bytes = stack_bytes
         self._context.eval(
             "globalThis.__nocturn_wire={__proto__:null,exchange:__nocturn_exchange,"
             "send:__nocturn_send,lower:__nocturn_lower};"
@@ -61,8 +59,7 @@ class Engine:
         self._own_bytes = self._context.memory()["memory_used_size"]
 
     def _lower(self, shallow: bool) -> None:
-        limit = min(SHALLOW_STACK_BYTES, self._stack_bytes) if shallow else self._stack_bytes
-        self._context.set_max_stack_size(limit)
+        self._context.set_max_stack_size(SHALLOW_STACK_BYTES if shallow else STACK_BYTES)
 
     def warm_up(self) -> None:
         """Touches what every run touches, so that its pages are this process's own before a run.

@@ -35,7 +35,7 @@ def test_what_could_not_be_asked_is_refused_before_there_is_a_question(given):
 
 
 def test_an_async_approver_is_refused_since_nobody_would_await_it():
-    async def answer(question):
+    async def answer(_question):
         return True
 
     class Mine:

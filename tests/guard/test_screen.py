@@ -173,7 +173,7 @@ def test_a_call_refused_before_the_scan_comes_out_of_the_same_budget(screen, mak
     for _ in range(3):
         screen.note(caller, "time_now", ["a", VALUE])
     assert caller.blocks == 3
-    assert [entry["secret"] for entry in journal.entries] == ["secret-0"] * 3
+    assert [entry["phase"] for entry in journal.entries] == ["leak"] * 3
     screen.note(caller, "time_now", [])
     with pytest.raises(NocturnError) as refused:
         screen.note(caller, "time_now", ["harmless"])

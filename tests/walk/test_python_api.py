@@ -312,7 +312,7 @@ def test_where_secrets_cannot_be_read_nothing_runs(nocturn_workspace):
 
 
 def test_an_approver_that_breaks_is_in_the_log_without_its_secrets(nocturn_workspace, caplog):
-    def broken(question):
+    def broken(_question):
         raise ValueError("no key " + "hunter2hunter2")
 
     ws = nocturn_workspace(approver=broken, secrets=[FixedSecrets(key="hunter2hunter2")])
