@@ -35,6 +35,10 @@ CATALOG_READ_BYTES: Final = 8_192
 
 SECRET_CHARACTERS: Final = 4
 """A secret shorter than this is not matched: it would be in every text."""
+VAULT_VALUE_BYTES: Final = 65_536
+"""One value in the vault, in UTF-8."""
+VAULT_BYTES: Final = 8_388_608
+"""The whole of ``vault.enc``."""
 BLOCKS_A_RUN: Final = 3
 """After so many leak blocks, every later call of the run that carries text is refused unscanned."""
 QUESTIONS_A_RUN: Final = 10

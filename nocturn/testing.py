@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nocturn.guard.ports import Secret
+from nocturn.secret import Secret
 from nocturn.workspace import Workspace
 
 if TYPE_CHECKING:

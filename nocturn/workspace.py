@@ -11,7 +11,7 @@ import threading
 import weakref
 from functools import cached_property
 
-from nocturn.errors import ConfigurationError, NocturnError
+from nocturn.errors import INTERNAL, ConfigurationError, NocturnError
 from nocturn.host.pool import Pool
 from nocturn.tools import BUILT_IN
 
@@ -31,7 +31,9 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.registry.call import Call
     from nocturn.registry.dispatch import Dispatcher
     from nocturn.registry.tool import Registry, Tool
+    from nocturn.secret import Secret
     from nocturn.store.notes import NoteStore
+    from nocturn.store.vault import Vault
 
 __all__ = ["Memory", "Workspace"]
 
@@ -56,7 +58,7 @@ class Workspace:
         approver: Who asks a person: an :class:`~nocturn.guard.ports.Approver`, or a function from
             the question to the answer. None: what would ask is refused.
         tools: Tools of your own, made with :func:`nocturn.tool`.
-        secrets: Where the values are that must not leave: each a
+        secrets: Where the values are that must not leave, beside the vault: each a
             :class:`~nocturn.guard.ports.SecretSource`.
         limits: The limits of a run that gives none of its own.
         isolation: ``full``, or ``best-effort`` to run with whatever the machine has.
@@ -84,6 +86,9 @@ class Workspace:
         self._given_limits = limits
         self._approver = _asking(approver)
         self._secrets = _sources(secrets)
+        self._lazy_vault = _LazyVault(self._place)
+        self._known_vault: tuple[int, ...] | None = None
+        self._made_scanner: Scanner | None = None
         self._own_tools = tuple(tools)
         self._isolation = _one_of("isolation", isolation, _ISOLATION)
         self._wiring = threading.RLock()
@@ -116,6 +121,11 @@ class Workspace:
         from nocturn.limits import Limits
 
         return self._given_limits or Limits()
+
+    @property
+    def vault(self) -> Vault:
+        """The workspace's named secrets; no call and no guest reads them."""
+        return self._lazy_vault.vault
 
     def __enter__(self) -> Self:
         return self
@@ -278,11 +288,14 @@ class Workspace:
             )
 
         # A name or a source of secrets that is not usable is said before anything runs.
-        known: list[Caller] = [caller()] if agent is not None or self._secrets else []
+        guarded = bool(self._secrets) or _state_of_vault(self._place) is not None
+        known: list[Caller] = [caller()] if agent is not None or guarded else []
 
         def dispatch(call: Call) -> Any:
             if not known:  # most scripts that only compute never call
                 known.append(caller())
+            else:
+                self._read_new_secrets()
             return self._dispatcher.dispatch(call, known[0], bounds.call_bytes)
 
         return execution, dispatch
@@ -307,8 +320,8 @@ class Workspace:
             identity, named = agent_of(agent, source)
         except NocturnError as error:
             raise ConfigurationError(error.message) from None
-        if self._secrets:  # before anything runs: what cannot be read cannot be guarded
-            _ = self._scanner.armed
+        # Before anything runs: what cannot be read cannot be guarded.
+        self._read_secrets()
         return Caller(
             agent=identity,
             named=named,
@@ -341,11 +354,34 @@ class Workspace:
             registry.add(each)
         return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
 
-    @cached_property
+    @property
     def _scanner(self) -> Scanner:
-        from nocturn.guard.scanner import Scanner
+        # Never two of them: the one that the calls go by is the one that is renewed.
+        with self._wiring:
+            if self._made_scanner is None:
+                from nocturn.guard.scanner import Scanner
 
-        return Scanner(self._secrets)
+                self._made_scanner = Scanner((*self._secrets, self._lazy_vault))
+            return self._made_scanner
+
+    def _read_secrets(self) -> None:
+        """Has the scanner know every secret, those too that were put into the vault just now."""
+        state = _state_of_vault(self._place)
+        if state != self._known_vault:
+            with self._wiring:
+                self._scanner.renew()
+                self._known_vault = state
+        elif self._secrets:
+            _ = self._scanner.armed
+
+    def _read_new_secrets(self) -> None:
+        """The same in the middle of a run, where the guest is told no more than that it failed."""
+        try:
+            self._read_secrets()
+        except ConfigurationError:
+            message = "the vault cannot be opened any more, so that nothing passes"
+            detail = {"configuration": "vault.enc"}
+            raise NocturnError(INTERNAL, message, detail=detail) from None
 
     @cached_property
     def _notes(self) -> NoteStore:
@@ -473,6 +509,7 @@ class Memory:
 
         from nocturn.store.catalog import render
 
+        self._workspace._read_secrets()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - one house
         scanner = self._workspace._scanner  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - one house
         catalog = render(self._workspace.path / "memory", scanner.redact)
         for warning in catalog.left_out:
@@ -547,6 +584,17 @@ def _sources(secrets: Iterable[SecretSource]) -> tuple[SecretSource, ...]:
     return given
 
 
+def _state_of_vault(workspace: str) -> tuple[int, ...] | None:
+    """Returns what changes when the vault does; None where there is none."""
+    try:
+        found = os.lstat(os.path.join(workspace, "vault.enc"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:  # it is there, and reading it will say why it cannot be read
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def _require_limits(limits: Limits | None) -> None:
     if limits is None:
         return
@@ -560,6 +608,26 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
     return value
+
+
+class _LazyVault:
+    """A vault as a source of secrets: where there is none, not even its code is loaded."""
+
+    def __init__(self, workspace: str) -> None:
+        self._workspace = workspace
+
+    @cached_property
+    def vault(self) -> Vault:
+        from pathlib import Path
+
+        from nocturn.store.data import data_folder
+        from nocturn.store.vault import Vault
+
+        return Vault(Path(self._workspace), data_folder())
+
+    def secrets(self) -> Iterable[Secret]:
+        """Returns what the vault has, which is nothing where there is none."""
+        return () if _state_of_vault(self._workspace) is None else self.vault.secrets()
 
 
 class _NoClock:

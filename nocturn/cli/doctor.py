@@ -39,7 +39,14 @@ _VERDICTS: Final = {
     "rlimits-only": "rlimits-only: a guest that breaks the engine is loose in a bare process",
     "none": "none: run only code that you would run without nocturn",
 }
-_PACKAGES: Final = ("nocturn", "quickjs-ng", "pydantic", "python-frontmatter", "platformdirs")
+_PACKAGES: Final = (
+    "nocturn",
+    "quickjs-ng",
+    "pydantic",
+    "python-frontmatter",
+    "platformdirs",
+    "cryptography",
+)
 
 
 def doctor(workspace: Folder = None, json: Json = False) -> int:
@@ -114,9 +121,11 @@ def _places(workspace: Path) -> Mapping[str, dict[str, str | None]]:
     places = {
         "data folder": data,
         "key": data / "keys" / "local.key",
+        "master key": data / "keys" / "master.key",
         "workspace": workspace,
         "memory": workspace / "memory",
         "grants": workspace / "grants.json",
+        "vault": workspace / "vault.enc",
         "policy": workspace / "policy.toml",
         "journal": workspace / ".nocturn" / "journal.jsonl",
     }

@@ -24,6 +24,7 @@ from nocturn.cli.options import (
     mode_of,
     open_workspace,
 )
+from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
 
 __all__ = ["main"]
@@ -42,6 +43,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(memory)
+app.add_typer(vault)
 app.command()(doctor)
 
 

@@ -15,7 +15,7 @@ from nocturn.limits import SECRET_CHARACTERS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nocturn.guard.ports import Secret
+    from nocturn.secret import Secret
 
 __all__ = ["Form", "Needle", "needles_of"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from nocturn.errors import ConfigurationError
+from nocturn.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,25 +21,11 @@ __all__ = [
     "EnvironmentSecrets",
     "GrantStore",
     "Journal",
-    "Secret",
     "SecretSource",
 ]
 
 NO_ANSWER: Final = object()
 """What an approver returns when nobody answered in time: a timeout, told apart from a no."""
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A named value that must never leave.
-
-    Attributes:
-        name: What people call it; may be shown to them.
-        value: The value; in no repr, error, log or question.
-    """
-
-    name: str
-    value: str = field(repr=False)
 
 
 class SecretSource(Protocol):

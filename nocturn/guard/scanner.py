@@ -36,7 +36,7 @@ class Scanner:
     """Looks for the values of secrets. Safe to use from many threads.
 
     Args:
-        sources: Where the secrets come from; read on first use, once.
+        sources: Where the secrets come from; read on first use, and again by :meth:`renew`.
 
     Every method raises what a source raises (``ConfigurationError``) on that first use.
     """
@@ -54,6 +54,15 @@ class Scanner:
     def armed(self) -> bool:
         """Whether there is anything to look for."""
         return bool(self._compiled())
+
+    def renew(self) -> None:
+        """Reads the sources again. What is being scanned meanwhile is scanned for what was known.
+
+        Raises:
+            ConfigurationError: A source cannot be read; what was known stays.
+        """
+        with self._lock:
+            self._compile()
 
     def finds(self, text: str) -> bool:
         """Returns whether the text holds a secret."""
@@ -173,14 +182,16 @@ class Scanner:
         if self._needles is None:
             with self._lock:
                 if self._needles is None:
-                    secrets = (each for source in self._sources for each in source.secrets())
-                    needles = tuple(
-                        dict.fromkeys(needle for each in secrets for needle in needles_of(each))
-                    )
-                    self._groups = tuple(
-                        tuple(each for each in needles if each.form is form) for form in Form
-                    )
-                    # Hex, two characters a byte, is the longest needle; percent escapes take three.
-                    self._edge = max((len(each.text) for each in needles), default=0) * 3 // 2 + 2
-                    self._needles = needles
+                    return self._compile()
         return self._needles
+
+    def _compile(self) -> tuple[Needle, ...]:
+        secrets = (each for source in self._sources for each in source.secrets())
+        needles = tuple(dict.fromkeys(needle for each in secrets for needle in needles_of(each)))
+        self._groups = tuple(tuple(each for each in needles if each.form is form) for form in Form)
+        # Hex, two characters a byte, is the longest needle; percent escapes take three.
+        self._edge = max((len(each.text) for each in needles), default=0) * 3 // 2 + 2
+        self._needles = needles
+        # A new memory, last: what is at work now may still remember what was not known then.
+        self._redact_short = lru_cache(maxsize=512)(self._redact)
+        return needles

@@ -8,8 +8,8 @@ import pytest
 
 from nocturn.effects import Mode
 from nocturn.guard.caller import Caller
-from nocturn.guard.ports import Secret
 from nocturn.guard.scanner import Scanner
+from nocturn.secret import Secret
 
 
 class MemoryGrants:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from nocturn.errors import ConfigurationError
-from nocturn.guard.ports import EnvironmentSecrets, Secret
+from nocturn.guard.ports import EnvironmentSecrets
+from nocturn.secret import Secret
 
 
 def test_a_secret_does_not_show_its_value():

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from nocturn.guard.needle import needles_of
-from nocturn.guard.ports import Secret
 from nocturn.guard.scanner import REDACTED, Scanner
+from nocturn.secret import Secret
 
 TOKEN = "tok_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6"
 

@@ -5,9 +5,9 @@ import base64
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nocturn.guard.ports import Secret
 from nocturn.guard.reading import readings
 from nocturn.guard.scanner import REDACTED, Scanner
+from nocturn.secret import Secret
 
 # How long an example takes says how busy the machine is.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

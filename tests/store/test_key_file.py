@@ -12,7 +12,7 @@ import pytest
 
 from nocturn.errors import ConfigurationError, NocturnError
 from nocturn.store.data import data_folder
-from nocturn.store.keys import LocalKey
+from nocturn.store.keys import KeyFile, LocalKey
 
 RACE = """
 import sys
@@ -77,10 +77,10 @@ def test_processes_that_race_end_with_one_key(tmp_path):
 
 
 def test_who_found_no_key_and_lost_the_race_takes_the_winners(tmp_path):
-    late = LocalKey(tmp_path)
-    assert late._read() is None
+    late = KeyFile(tmp_path, "local.key")
+    assert late.read() is None
     LocalKey(tmp_path).token("a", b"")
-    assert late._make() == (tmp_path / "keys/local.key").read_bytes()
+    assert late.make() == (tmp_path / "keys/local.key").read_bytes()
 
 
 @pytest.mark.parametrize("data", [b"", b"short", b"x" * 33])

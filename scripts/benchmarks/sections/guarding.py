@@ -12,12 +12,12 @@ from nocturn.effects import Mode
 from nocturn.guard.caller import Caller
 from nocturn.guard.gate import Gate
 from nocturn.guard.policy import DEFAULT
-from nocturn.guard.ports import Secret
 from nocturn.guard.scanner import Scanner
 from nocturn.guard.screen import Screen
 from nocturn.registry.call import Call
 from nocturn.registry.dispatch import Dispatcher
 from nocturn.registry.tool import Registry
+from nocturn.secret import Secret
 from sections.figure import Figure, Rounds
 
 if TYPE_CHECKING:
