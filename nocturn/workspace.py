@@ -87,8 +87,8 @@ class Workspace:
         self._own_tools = tuple(tools)
         self._isolation = _one_of("isolation", isolation, _ISOLATION)
         self._wiring = threading.RLock()
-        weak = weakref.proxy(self)
-        self._pool = Pool(lambda: weak.limits)
+        # Not of this object, which the pool's thread may outlive by a moment.
+        self._pool = Pool(lambda: _limits_or_default(limits))
         weakref.finalize(self, self._pool.close)
         self._closed = False
         self.memory = Memory(self)
@@ -113,9 +113,7 @@ class Workspace:
     @cached_property
     def limits(self) -> Limits:
         """The limits of a run that gives none of its own."""
-        from nocturn.limits import Limits
-
-        return self._given_limits or Limits()
+        return _limits_or_default(self._given_limits)
 
     def __enter__(self) -> Self:
         return self
@@ -545,6 +543,12 @@ def _sources(secrets: Iterable[SecretSource]) -> tuple[SecretSource, ...]:
             'secrets is not a list of sources: give secrets=[EnvironmentSecrets("NAME")]'
         )
     return given
+
+
+def _limits_or_default(limits: Limits | None) -> Limits:
+    from nocturn.limits import Limits
+
+    return limits or Limits()
 
 
 def _require_limits(limits: Limits | None) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nocturn.workspace import Workspace
 
 __all__ = [
+    "READ_BYTES",
     "AgentName",
     "Folder",
     "Isolation",
@@ -27,6 +28,8 @@ __all__ = [
     "open_workspace",
 ]
 
+READ_BYTES: Final = 16 * 1_048_576
+"""What is read of a script or a note, far over what either may have; a device may never end."""
 _LONGEST_SECONDS: Final = 1_000_000_000
 """32 years; no system waits for ever, and not every one for ten times as long."""
 _WIDTH: Final = {"": 20, "M": 20, "G": 30, "K": 10}

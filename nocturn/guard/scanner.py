@@ -7,19 +7,23 @@ It claims no more: a value in pieces, reversed or dressed otherwise is not found
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.guard.needle import Form, Needle, needles_of
 from nocturn.guard.reading import readings
+from nocturn.limits import SECRET_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nocturn.guard.ports import SecretSource
+    from nocturn.guard.ports import Secret, SecretSource
 
 __all__ = ["REDACTED", "Scanner"]
+
+_LOG: Final = logging.getLogger("nocturn")
 
 REDACTED: Final = "[REDACTED]"
 """What stands where a secret stood."""
@@ -173,10 +177,11 @@ class Scanner:
         if self._needles is None:
             with self._lock:
                 if self._needles is None:
-                    secrets = (each for source in self._sources for each in source.secrets())
+                    secrets = [each for source in self._sources for each in source.secrets()]
                     needles = tuple(
                         dict.fromkeys(needle for each in secrets for needle in needles_of(each))
                     )
+                    _warn_of_short(secrets, needles)
                     self._groups = tuple(
                         tuple(each for each in needles if each.form is form) for form in Form
                     )
@@ -184,3 +189,14 @@ class Scanner:
                     self._edge = max((len(each.text) for each in needles), default=0) * 3 // 2 + 2
                     self._needles = needles
         return self._needles
+
+
+def _warn_of_short(secrets: Iterable[Secret], needles: Sequence[Needle]) -> None:
+    """Says which values are not looked for: whoever named them takes them for guarded."""
+    looked_for = {each.secret for each in needles}
+    for name in dict.fromkeys(each.name for each in secrets if each.name not in looked_for):
+        _LOG.warning(
+            "the secret %s has fewer than %d characters, so nothing is matched against it",
+            name,
+            SECRET_CHARACTERS,
+        )

@@ -24,6 +24,8 @@ _NAME_CHARACTERS: Final = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 )
 _NAME_LENGTH: Final = 64
+_THE_HOSTS: Final = frozenset({"clearance", "preview"})
+"""Parameters that the host fills in: a guest's argument of such a name would be lost or forged."""
 
 Target = str | Callable[[Mapping[str, Any]], str]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -94,6 +96,8 @@ class Tool:
             )
         if self.model is None:
             _require_types(self)
+        elif taken := _THE_HOSTS & self.model.model_fields.keys():
+            raise _is_the_hosts(self.name, min(taken))
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -296,7 +300,15 @@ def _require_types(made: Tool) -> None:
     parameters = inspect.signature(made.function).parameters
     for parameter in parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY:
+            given = parameter.name in _THE_HOSTS or made.canonical is not None
+            if not given and parameter.default is parameter.empty:
+                raise ConfigurationError(
+                    f"tool {made.name}: parameter {parameter.name} stands behind a *, where the "
+                    "host fills in clearance and preview only: put it before the *"
+                )
             continue
+        if parameter.name in _THE_HOSTS:
+            raise _is_the_hosts(made.name, parameter.name)
         if parameter.annotation is parameter.empty or parameter.kind is not _BY_NAME:
             raise ConfigurationError(
                 f"tool {made.name}: parameter {parameter.name} needs a type, "
@@ -312,6 +324,13 @@ def _require_types(made: Tool) -> None:
                     f"tool {made.name}: the target {effect.target} is not an argument that is "
                     "always there: name a parameter without a default, or give a function"
                 )
+
+
+def _is_the_hosts(tool_name: str, name: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"tool {tool_name}: the name {name} is what the host fills in, behind a *: "
+        "call the argument something else"
+    )
 
 
 def _strict(model: type[BaseModel]) -> type[BaseModel]:
