@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it never uses
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
-    from typing import Any, Final, Literal, Self
+    from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
@@ -28,12 +28,28 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.host.execution import Execution
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
     from nocturn.limits import Limits
+    from nocturn.memory import Memory, ModeName
     from nocturn.registry.call import Call
     from nocturn.registry.dispatch import Dispatcher
     from nocturn.registry.tool import Registry, Tool
     from nocturn.store.notes import NoteStore
 
-__all__ = ["Memory", "Workspace"]
+    class RunOptions(TypedDict, total=False):
+        """What :meth:`Workspace.run` takes beside the source."""
+
+        filename: str
+        lang: Literal["js"] | None
+        mode: ModeName
+        agent: str | None
+        args: Sequence[str]
+        tools: Iterable[str] | None
+        limits: Limits | None
+        dry_run: bool
+        on_call: Callable[[CallRecord], None] | None
+        on_console: Callable[[ConsoleLine], None] | None
+
+
+__all__ = ["Workspace"]
 
 _ISOLATION: Final = ("full", "best-effort")
 _MODES: Final = ("strict", "guarded", "watched")
@@ -87,11 +103,12 @@ class Workspace:
         self._own_tools = tuple(tools)
         self._isolation = _one_of("isolation", isolation, _ISOLATION)
         self._wiring = threading.RLock()
+        self._made: Dispatcher | None = None
         # Not of this object, which the pool's thread may outlive by a moment.
         self._pool = Pool(lambda: _limits_or_default(limits))
         weakref.finalize(self, self._pool.close)
+        self._running: weakref.WeakSet[Execution] = weakref.WeakSet()
         self._closed = False
-        self.memory = Memory(self)
         taken = set(BUILT_IN)
         for each in self._own_tools:
             name = getattr(each, "name", None)
@@ -102,6 +119,13 @@ class Workspace:
             if name in taken:
                 raise ConfigurationError(f"there are two tools named {name}: rename one")
             taken.add(name)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The notes."""
+        from nocturn.memory import Memory
+
+        return Memory(self.call, self.path / "memory", self._scanner.redact)
 
     @cached_property
     def path(self) -> Path:
@@ -122,10 +146,12 @@ class Workspace:
         self.close()
 
     def close(self) -> None:
-        """Forgets the session's grants; nothing runs in this workspace any more."""
+        """Cancels what runs, and forgets the session's grants; nothing runs here any more."""
         self._closed = True
+        for execution in tuple(self._running):
+            execution.cancel()
         self._pool.close()
-        if "_gate" in self.__dict__:
+        if self._made is not None:
             self._gate.close()
 
     @property
@@ -139,7 +165,7 @@ class Workspace:
         *,
         filename: str = "<script>",
         lang: Literal["js"] | None = None,
-        mode: Literal["watched", "guarded", "strict"] = "strict",
+        mode: ModeName = "strict",
         agent: str | None = None,
         args: Sequence[str] = (),
         tools: Iterable[str] | None = None,
@@ -172,16 +198,30 @@ class Workspace:
             RunInterrupted: Ctrl-C.
         """
         execution, dispatch = self._prepare(
-            source, filename, lang, mode, agent, args, tools, limits, dry_run, on_call, on_console
+            source=source,
+            filename=filename,
+            lang=lang,
+            mode=mode,
+            agent=agent,
+            args=args,
+            tools=tools,
+            limits=limits,
+            dry_run=dry_run,
+            on_call=on_call,
+            on_console=on_console,
         )
         return execution.run(dispatch)
 
-    async def run_async(self, source: str | bytes, **options: Any) -> RunResult:
+    async def run_async(self, source: str | bytes, **options: Unpack[RunOptions]) -> RunResult:
         """Runs a script without blocking the event loop; takes what :meth:`run` takes.
 
         Cancelling the task ends the worker.
         """
-        execution, dispatch = self._prepare_with(source, **options)
+        import inspect
+
+        bound = inspect.signature(self.run).bind(source, **options)
+        bound.apply_defaults()
+        execution, dispatch = self._prepare(**bound.arguments)
         return await execution.run_async(dispatch)
 
     def call(
@@ -189,7 +229,7 @@ class Workspace:
         name: str,
         arguments: dict[str, Any],
         *,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
+        mode: ModeName = "watched",
         agent: str | None = None,
     ) -> Any:
         """Calls a tool from Python, by the same road that a guest's call takes.
@@ -226,17 +266,9 @@ class Workspace:
 
     # ---- the wiring, each room on first use ------------------------------------------------------
 
-    def _prepare_with(
-        self, source: str | bytes, **options: Any
-    ) -> tuple[Execution, Callable[[Call], Any]]:
-        import inspect
-
-        bound = inspect.signature(self.run).bind(source, **options)
-        bound.apply_defaults()
-        return self._prepare(*bound.arguments.values())
-
     def _prepare(
         self,
+        *,
         source: str | bytes,
         filename: str,
         lang: str | None,
@@ -269,6 +301,8 @@ class Workspace:
         execution = Execution(
             source, filename, args, bounds, self._isolation, self._pool, on_call, on_console
         )
+
+        self._running.add(execution)
 
         def caller() -> Caller:
             return self._caller(
@@ -318,12 +352,12 @@ class Workspace:
             alive=alive,
         )
 
-    @cached_property
+    @property
     def _dispatcher(self) -> Dispatcher:
-        with self._wiring:
-            if (made := self.__dict__.get("_made_dispatcher")) is None:
-                made = self.__dict__["_made_dispatcher"] = self._wire()
-        return made
+        with self._wiring:  # the rooms below are made under it, too
+            if self._made is None:
+                self._made = self._wire()
+            return self._made
 
     def _wire(self) -> Dispatcher:
         from nocturn.guard.screen import Screen
@@ -384,132 +418,6 @@ class Workspace:
             "policy.toml was not written by this nocturn, and this version cannot be told to "
             "trust it: move it away to go on with the built-in policy"
         )
-
-
-class Memory:
-    """A workspace's notes, from Python, by the same road that a guest's calls take.
-
-    Every method raises ``NocturnError`` where the call is refused or fails.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def write(
-        self,
-        path: str,
-        summary: str,
-        content: str,
-        *,
-        if_version: str | Literal[False] | None = False,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> dict[str, Any]:
-        """Writes one note, whole; returns ``{"path", "summary", "bytesWritten"}``.
-
-        Args:
-            path: Relative to ``memory/``, ending in ``.md``.
-            summary: Its catalog line.
-            content: Its body.
-            if_version: The version that must be there, None for "no such note yet", False for any.
-            mode: Who is there to ask.
-            agent: Whose call it is.
-        """
-        arguments = {"path": path, "summary": summary, "content": content}
-        return self._told("memory_write", _versioned(arguments, if_version), mode, agent)
-
-    def read(
-        self,
-        path: str,
-        *,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> str:
-        """Returns one note's text, its preamble included."""
-        text: str = self._workspace.call("memory_read", {"path": path}, mode=mode, agent=agent)
-        return text
-
-    def stat(
-        self,
-        path: str,
-        *,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> dict[str, Any]:
-        """Returns ``{"path", "summary", "bytes", "modified", "version"}`` of one note."""
-        return self._told("memory_stat", {"path": path}, mode, agent)
-
-    def list(
-        self,
-        *,
-        limit: int = 200,
-        cursor: str | None = None,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> dict[str, Any]:
-        """Returns ``{"notes": [as stat, …], "cursor"}``, a page of at most 200."""
-        return self._told("memory_list", {"limit": limit, "cursor": cursor}, mode, agent)
-
-    def remove(
-        self,
-        path: str,
-        *,
-        if_version: str | Literal[False] | None = False,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> dict[str, Any]:
-        """Moves one note to the trash; returns ``{"path", "removed"}``."""
-        return self._told("memory_remove", _versioned({"path": path}, if_version), mode, agent)
-
-    def catalog(self) -> str:
-        """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.
-
-        It is derived from the files as they are now. A note that cannot be read is left out, with
-        a warning on the ``nocturn`` logger that names it.
-        """
-        import logging
-
-        from nocturn.store.catalog import render
-
-        scanner = self._workspace._scanner  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - one house
-        catalog = render(self._workspace.path / "memory", scanner.redact)
-        for warning in catalog.left_out:
-            logging.getLogger("nocturn").warning("%s", warning)
-        return catalog.text
-
-    def in_prompt(self, prompt: str, tools: Iterable[str] | None = None) -> str:
-        """Returns a system prompt with the catalog in it.
-
-        Args:
-            prompt: The prompt so far.
-            tools: The cage of whoever is prompted; None for all tools.
-
-        Returns:
-            The prompt unchanged where the cage holds no memory tool or there are no notes.
-        """
-        from nocturn.store.catalog import prompt_block
-
-        cage = BUILT_IN if tools is None else (tools,) if isinstance(tools, str) else tuple(tools)
-        if not any(name.startswith("memory_") for name in cage):
-            return prompt
-        block = prompt_block(self.catalog())
-        return f"{prompt}\n\n{block}" if block and prompt else prompt or block
-
-    def _told(
-        self,
-        name: str,
-        arguments: dict[str, Any],
-        mode: Literal["watched", "guarded", "strict"],
-        agent: str | None,
-    ) -> dict[str, Any]:
-        told: dict[str, Any] = self._workspace.call(name, arguments, mode=mode, agent=agent)
-        return told
-
-
-def _versioned(
-    arguments: dict[str, Any], if_version: str | Literal[False] | None
-) -> dict[str, Any]:
-    return arguments if if_version is False else {**arguments, "ifVersion": if_version}
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:

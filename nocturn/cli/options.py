@@ -30,8 +30,6 @@ __all__ = [
 
 READ_BYTES: Final = 16 * 1_048_576
 """What is read of a script or a note, far over what either may have; a device may never end."""
-_LONGEST_SECONDS: Final = 1_000_000_000
-"""32 years; no system waits for ever, and not every one for ten times as long."""
 _WIDTH: Final = {"": 20, "M": 20, "G": 30, "K": 10}
 
 Folder = Annotated[
@@ -64,9 +62,7 @@ SecretEnv = Annotated[
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option(
-        "--timeout", metavar="SECONDS", max=_LONGEST_SECONDS, help="Wall clock and CPU time."
-    ),
+    typer.Option("--timeout", metavar="SECONDS", help="Wall clock and CPU time."),
 ]
 Memory = Annotated[
     str | None,

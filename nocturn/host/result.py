@@ -87,7 +87,7 @@ class RunError:
     column: int | None = None
     source_line: str | None = None
     stack: str = ""
-    detail: dict[str, Any] = field(default_factory=dict)
+    detail: dict[str, Any] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,8 +270,8 @@ def test_an_option_that_is_the_scripts_is_told_where_it_goes(nocturn):
 def test_a_time_that_no_system_can_wait_is_refused(nocturn):
     done = nocturn("eval", "1", "--timeout", "1e12")
     assert done.returncode == 2
-    assert "--timeout" in done.stderr
-    assert nocturn("eval", "1", "--timeout", "1e9").returncode == 0
+    assert "wall_seconds" in done.stderr
+    assert nocturn("eval", "1", "--timeout", "1e7").returncode == 0
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no /dev/zero here")
