@@ -109,16 +109,10 @@ class Workspace:
         weakref.finalize(self, self._pool.close)
         self._running: weakref.WeakSet[Execution] = weakref.WeakSet()
         self._closed = False
-        taken = set(BUILT_IN)
-        for each in self._own_tools:
-            name = getattr(each, "name", None)
-            if name is None:
-                raise ConfigurationError(
-                    f"{each!r} is not a tool: put @tool(axis=…, effects=…) on the function"
-                )
-            if name in taken:
-                raise ConfigurationError(f"there are two tools named {name}: rename one")
-            taken.add(name)
+        if self._own_tools:
+            from nocturn.registry.tool import Registry
+
+            Registry(self._own_tools, reserved=BUILT_IN)
 
     @cached_property
     def memory(self) -> Memory:

@@ -21,6 +21,7 @@ from nocturn import (
     tool,
 )
 from nocturn.testing import FixedSecrets, RecordingApprover
+from nocturn.tools import BUILT_IN
 
 
 def test_the_first_example_works(tmp_path):
@@ -506,3 +507,7 @@ def test_a_tool_made_inside_a_workspaces_run_can_use_the_workspace(nocturn_works
     ws = nocturn_workspace(tools=[count])
     ws.memory.write("a.md", "s", "c")
     assert ws.run("nocturn.call('count')").value == 1
+
+
+def test_the_names_that_come_with_nocturn_are_those_that_are_kept_free(ws):
+    assert ws.tools.names() == BUILT_IN
