@@ -41,6 +41,7 @@ __all__ = [
     "NocturnError",
     "RunFailed",
     "RunInterrupted",
+    "too_large",
 ]
 
 UNKNOWN_TOOL: Final = "UNKNOWN_TOOL"
@@ -116,6 +117,22 @@ class NocturnError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}" if self.code else self.message
+
+
+def too_large(field: str, limit: int, size: int, way_out: str) -> NocturnError:
+    """Returns the ``TOO_LARGE`` of one field.
+
+    Args:
+        field: What is too large.
+        limit: The most that it may be, in bytes.
+        size: What it is, in bytes.
+        way_out: What the caller can do.
+    """
+    return NocturnError(
+        TOO_LARGE,
+        f"{field} is {size} bytes and the limit is {limit}: {way_out}",
+        detail={"field": field, "limit": limit, "size": size},
+    )
 
 
 class RunFailed(NocturnError):

@@ -45,6 +45,8 @@ QUESTIONS_A_RUN: Final = 10
 ASK_SECONDS: Final = 120.0
 """How long a person has to answer."""
 
+MOST_SECONDS: Final = 31_536_000
+"""A year; the system's timers take no more than some hundreds of them."""
 ENVELOPE_BYTES: Final = 65_536
 """What a frame has beside its text."""
 ERROR_TEXT_CHARACTERS: Final = 8_192
@@ -85,11 +87,12 @@ class Limits:
         for each in fields(self):
             value = getattr(self, each.name)
             wanted: tuple[type, ...] = (int, float) if each.name.endswith("_seconds") else (int,)
-            # NaN and infinity are "no limit" in disguise.
-            if type(value) not in wanted or not 0 < value < 2**53:
+            # NaN and infinity are "no limit" in disguise, and so are more seconds than a clock has.
+            most = MOST_SECONDS if float in wanted else 2**53
+            if type(value) not in wanted or not 0 < value <= most:
                 msg = (
                     f"limit {each.name} is {value!r}: give a "
-                    f"{'number' if float in wanted else 'whole number'} above 0"
+                    f"{'number' if float in wanted else 'whole number'} above 0, at most {most}"
                 )
                 raise ConfigurationError(msg)
 

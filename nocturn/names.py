@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from nocturn.errors import BAD_ARGUMENTS, PATH_ESCAPE, TOO_LARGE, NocturnError
+from nocturn.errors import BAD_ARGUMENTS, PATH_ESCAPE, NocturnError, too_large
 from nocturn.limits import (
     NAME_PART_BYTES,
     NOTE_PATH_BYTES,
@@ -21,10 +21,12 @@ from nocturn.visible import first_hidden, visible
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["TOOL_NAME", "agent_name", "note_path", "same_name_key", "stored_summary"]
+__all__ = ["agent_name", "is_tool_name", "note_path", "same_name_key", "stored_summary"]
 
-TOOL_NAME: Final = "^[a-zA-Z0-9_-]{1,64}$"
-"""A tool's name, as a pattern; use ``fullmatch``, since ``$`` alone lets a final newline by."""
+_TOOL_NAME_CHARACTERS: Final = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+)
+_TOOL_NAME_LENGTH: Final = 64
 
 _AGENT_NAME: Final = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
@@ -61,10 +63,7 @@ def note_path(raw: str, redact: Callable[[str], str] = str) -> str:
     path = _normal(raw)
     size = max(_size(raw), _size(path))
     if size > NOTE_PATH_BYTES:
-        message = f"path is {size:,} bytes and the limit is {NOTE_PATH_BYTES:,}: shorten it"
-        raise NocturnError(
-            TOO_LARGE, message, detail={"field": "path", "limit": NOTE_PATH_BYTES, "size": size}
-        )
+        raise too_large("path", NOTE_PATH_BYTES, size, "shorten it")
     # Shown whole, never clipped: a secret that was cut in two would pass the redaction.
     shown = f'path "{visible(redact(raw), keep="")}"'
     parts = path.split("/")
@@ -111,12 +110,7 @@ def stored_summary(raw: str) -> str:
     """
     size = _size(raw)
     if size > SUMMARY_RAW_BYTES:
-        message = f"summary is {size:,} bytes and the limit is {SUMMARY_RAW_BYTES:,}: shorten it"
-        raise NocturnError(
-            TOO_LARGE,
-            message,
-            detail={"field": "summary", "limit": SUMMARY_RAW_BYTES, "size": size},
-        )
+        raise too_large("summary", SUMMARY_RAW_BYTES, size, "shorten it")
     hidden = first_hidden(raw, keep=_WHITE_SPACE, joiners=True)
     if hidden is not None:
         at, name = hidden
@@ -197,3 +191,8 @@ def _part_refusal(part: str) -> str | None:
     if stem.upper() in _RESERVED:
         return f'"{stem}" is a device on Windows'
     return None
+
+
+def is_tool_name(raw: str) -> bool:
+    """Returns whether a text is a tool's name: 1 to 64 of ``a-z A-Z 0-9 _ -``."""
+    return 0 < len(raw) <= _TOOL_NAME_LENGTH and _TOOL_NAME_CHARACTERS.issuperset(raw)

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it never uses
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
-    from typing import Any, Final, Literal, Self
+    from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.host.execution import Execution
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
     from nocturn.limits import Limits
+    from nocturn.memory import Memory, ModeName
     from nocturn.registry.call import Call
     from nocturn.registry.dispatch import Dispatcher
     from nocturn.registry.tool import Registry, Tool
@@ -35,7 +36,22 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.store.notes import NoteStore
     from nocturn.store.vault import Vault
 
-__all__ = ["Memory", "Workspace"]
+    class RunOptions(TypedDict, total=False):
+        """What :meth:`Workspace.run` takes beside the source."""
+
+        filename: str
+        lang: Literal["js"] | None
+        mode: ModeName
+        agent: str | None
+        args: Sequence[str]
+        tools: Iterable[str] | None
+        limits: Limits | None
+        dry_run: bool
+        on_call: Callable[[CallRecord], None] | None
+        on_console: Callable[[ConsoleLine], None] | None
+
+
+__all__ = ["Workspace"]
 
 _ISOLATION: Final = ("full", "best-effort")
 _MODES: Final = ("strict", "guarded", "watched")
@@ -92,21 +108,23 @@ class Workspace:
         self._own_tools = tuple(tools)
         self._isolation = _one_of("isolation", isolation, _ISOLATION)
         self._wiring = threading.RLock()
-        weak = weakref.proxy(self)
-        self._pool = Pool(lambda: weak.limits)
+        self._made: Dispatcher | None = None
+        # Not of this object, which the pool's thread may outlive by a moment.
+        self._pool = Pool(lambda: _limits_or_default(limits))
         weakref.finalize(self, self._pool.close)
+        self._running: weakref.WeakSet[Execution] = weakref.WeakSet()
         self._closed = False
-        self.memory = Memory(self)
-        taken = set(BUILT_IN)
-        for each in self._own_tools:
-            name = getattr(each, "name", None)
-            if name is None:
-                raise ConfigurationError(
-                    f"{each!r} is not a tool: put @tool(axis=…, effects=…) on the function"
-                )
-            if name in taken:
-                raise ConfigurationError(f"there are two tools named {name}: rename one")
-            taken.add(name)
+        if self._own_tools:
+            from nocturn.registry.tool import Registry
+
+            Registry(self._own_tools, reserved=BUILT_IN)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The notes."""
+        from nocturn.memory import Memory
+
+        return Memory(self.call, self.path / "memory", self._redact)
 
     @cached_property
     def path(self) -> Path:
@@ -118,9 +136,7 @@ class Workspace:
     @cached_property
     def limits(self) -> Limits:
         """The limits of a run that gives none of its own."""
-        from nocturn.limits import Limits
-
-        return self._given_limits or Limits()
+        return _limits_or_default(self._given_limits)
 
     @property
     def vault(self) -> Vault:
@@ -134,10 +150,12 @@ class Workspace:
         self.close()
 
     def close(self) -> None:
-        """Forgets the session's grants; nothing runs in this workspace any more."""
+        """Cancels what runs, and forgets the session's grants; nothing runs here any more."""
         self._closed = True
+        for execution in tuple(self._running):
+            execution.cancel()
         self._pool.close()
-        if "_gate" in self.__dict__:
+        if self._made is not None:
             self._gate.close()
 
     @property
@@ -151,7 +169,7 @@ class Workspace:
         *,
         filename: str = "<script>",
         lang: Literal["js"] | None = None,
-        mode: Literal["watched", "guarded", "strict"] = "strict",
+        mode: ModeName = "strict",
         agent: str | None = None,
         args: Sequence[str] = (),
         tools: Iterable[str] | None = None,
@@ -184,16 +202,30 @@ class Workspace:
             RunInterrupted: Ctrl-C.
         """
         execution, dispatch = self._prepare(
-            source, filename, lang, mode, agent, args, tools, limits, dry_run, on_call, on_console
+            source=source,
+            filename=filename,
+            lang=lang,
+            mode=mode,
+            agent=agent,
+            args=args,
+            tools=tools,
+            limits=limits,
+            dry_run=dry_run,
+            on_call=on_call,
+            on_console=on_console,
         )
         return execution.run(dispatch)
 
-    async def run_async(self, source: str | bytes, **options: Any) -> RunResult:
+    async def run_async(self, source: str | bytes, **options: Unpack[RunOptions]) -> RunResult:
         """Runs a script without blocking the event loop; takes what :meth:`run` takes.
 
         Cancelling the task ends the worker.
         """
-        execution, dispatch = self._prepare_with(source, **options)
+        import inspect
+
+        bound = inspect.signature(self.run).bind(source, **options)
+        bound.apply_defaults()
+        execution, dispatch = self._prepare(**bound.arguments)
         return await execution.run_async(dispatch)
 
     def call(
@@ -201,7 +233,7 @@ class Workspace:
         name: str,
         arguments: dict[str, Any],
         *,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
+        mode: ModeName = "watched",
         agent: str | None = None,
     ) -> Any:
         """Calls a tool from Python, by the same road that a guest's call takes.
@@ -238,17 +270,9 @@ class Workspace:
 
     # ---- the wiring, each room on first use ------------------------------------------------------
 
-    def _prepare_with(
-        self, source: str | bytes, **options: Any
-    ) -> tuple[Execution, Callable[[Call], Any]]:
-        import inspect
-
-        bound = inspect.signature(self.run).bind(source, **options)
-        bound.apply_defaults()
-        return self._prepare(*bound.arguments.values())
-
     def _prepare(
         self,
+        *,
         source: str | bytes,
         filename: str,
         lang: str | None,
@@ -282,6 +306,8 @@ class Workspace:
             source, filename, args, bounds, self._isolation, self._pool, on_call, on_console
         )
 
+        self._running.add(execution)
+
         def caller() -> Caller:
             return self._caller(
                 mode, agent, filename, execution.source, cage, execution.clock, execution.alive
@@ -292,10 +318,9 @@ class Workspace:
         known: list[Caller] = [caller()] if agent is not None or guarded else []
 
         def dispatch(call: Call) -> Any:
+            self._read_new_secrets()
             if not known:  # most scripts that only compute never call
                 known.append(caller())
-            else:
-                self._read_new_secrets()
             return self._dispatcher.dispatch(call, known[0], bounds.call_bytes)
 
         return execution, dispatch
@@ -333,12 +358,12 @@ class Workspace:
             alive=alive,
         )
 
-    @cached_property
+    @property
     def _dispatcher(self) -> Dispatcher:
-        with self._wiring:
-            if (made := self.__dict__.get("_made_dispatcher")) is None:
-                made = self.__dict__["_made_dispatcher"] = self._wire()
-        return made
+        with self._wiring:  # the rooms below are made under it, too
+            if self._made is None:
+                self._made = self._wire()
+            return self._made
 
     def _wire(self) -> Dispatcher:
         from nocturn.guard.screen import Screen
@@ -363,6 +388,11 @@ class Workspace:
 
                 self._made_scanner = Scanner((*self._secrets, self._lazy_vault))
             return self._made_scanner
+
+    def _redact(self, text: str) -> str:
+        """Takes every secret out of a text, those too that were kept just now."""
+        self._read_secrets()
+        return self._scanner.redact(text)
 
     def _read_secrets(self) -> None:
         """Has the scanner know every secret, those too that were put into the vault just now."""
@@ -424,133 +454,6 @@ class Workspace:
         )
 
 
-class Memory:
-    """A workspace's notes, from Python, by the same road that a guest's calls take.
-
-    Every method raises ``NocturnError`` where the call is refused or fails.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def write(
-        self,
-        path: str,
-        summary: str,
-        content: str,
-        *,
-        if_version: str | Literal[False] | None = False,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> dict[str, Any]:
-        """Writes one note, whole; returns ``{"path", "summary", "bytesWritten"}``.
-
-        Args:
-            path: Relative to ``memory/``, ending in ``.md``.
-            summary: Its catalog line.
-            content: Its body.
-            if_version: The version that must be there, None for "no such note yet", False for any.
-            mode: Who is there to ask.
-            agent: Whose call it is.
-        """
-        arguments = {"path": path, "summary": summary, "content": content}
-        return self._told("memory_write", _versioned(arguments, if_version), mode, agent)
-
-    def read(
-        self,
-        path: str,
-        *,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> str:
-        """Returns one note's text, its preamble included."""
-        text: str = self._workspace.call("memory_read", {"path": path}, mode=mode, agent=agent)
-        return text
-
-    def stat(
-        self,
-        path: str,
-        *,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> dict[str, Any]:
-        """Returns ``{"path", "summary", "bytes", "modified", "version"}`` of one note."""
-        return self._told("memory_stat", {"path": path}, mode, agent)
-
-    def list(
-        self,
-        *,
-        limit: int = 200,
-        cursor: str | None = None,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> dict[str, Any]:
-        """Returns ``{"notes": [as stat, …], "cursor"}``, a page of at most 200."""
-        return self._told("memory_list", {"limit": limit, "cursor": cursor}, mode, agent)
-
-    def remove(
-        self,
-        path: str,
-        *,
-        if_version: str | Literal[False] | None = False,
-        mode: Literal["watched", "guarded", "strict"] = "watched",
-        agent: str | None = None,
-    ) -> dict[str, Any]:
-        """Moves one note to the trash; returns ``{"path", "removed"}``."""
-        return self._told("memory_remove", _versioned({"path": path}, if_version), mode, agent)
-
-    def catalog(self) -> str:
-        """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.
-
-        It is derived from the files as they are now. A note that cannot be read is left out, with
-        a warning on the ``nocturn`` logger that names it.
-        """
-        import logging
-
-        from nocturn.store.catalog import render
-
-        self._workspace._read_secrets()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - one house
-        scanner = self._workspace._scanner  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - one house
-        catalog = render(self._workspace.path / "memory", scanner.redact)
-        for warning in catalog.left_out:
-            logging.getLogger("nocturn").warning("%s", warning)
-        return catalog.text
-
-    def in_prompt(self, prompt: str, tools: Iterable[str] | None = None) -> str:
-        """Returns a system prompt with the catalog in it.
-
-        Args:
-            prompt: The prompt so far.
-            tools: The cage of whoever is prompted; None for all tools.
-
-        Returns:
-            The prompt unchanged where the cage holds no memory tool or there are no notes.
-        """
-        from nocturn.store.catalog import prompt_block
-
-        cage = BUILT_IN if tools is None else (tools,) if isinstance(tools, str) else tuple(tools)
-        if not any(name.startswith("memory_") for name in cage):
-            return prompt
-        block = prompt_block(self.catalog())
-        return f"{prompt}\n\n{block}" if block and prompt else prompt or block
-
-    def _told(
-        self,
-        name: str,
-        arguments: dict[str, Any],
-        mode: Literal["watched", "guarded", "strict"],
-        agent: str | None,
-    ) -> dict[str, Any]:
-        told: dict[str, Any] = self._workspace.call(name, arguments, mode=mode, agent=agent)
-        return told
-
-
-def _versioned(
-    arguments: dict[str, Any], if_version: str | Literal[False] | None
-) -> dict[str, Any]:
-    return arguments if if_version is False else {**arguments, "ifVersion": if_version}
-
-
 def _absolute(path: str | os.PathLike[str]) -> str:
     """Returns the workspace's folder as text, absolute."""
     place = os.path.expanduser(os.fsdecode(path))
@@ -593,6 +496,12 @@ def _state_of_vault(workspace: str) -> tuple[int, ...] | None:
     except OSError:  # it is there, and reading it will say why it cannot be read
         return ()
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _limits_or_default(limits: Limits | None) -> Limits:
+    from nocturn.limits import Limits
+
+    return limits or Limits()
 
 
 def _require_limits(limits: Limits | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.cli import codes
 from nocturn.cli.options import Folder, Json, open_workspace
-from nocturn.errors import IsolationError, NocturnError
+from nocturn.errors import NocturnError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,8 +83,6 @@ def examine(workspace: str | None) -> dict[str, Any]:
     with ws:
         try:
             level, steps = ws.isolation()
-        except IsolationError as error:
-            level, steps, reason = "none", {}, error.message
         except NocturnError as error:
             level, steps, reason = "none", {}, error.message
     verdict = _VERDICTS[level]

@@ -12,6 +12,7 @@ from nocturn.cli import codes
 from nocturn.cli.doctor import doctor
 from nocturn.cli.memory import memory
 from nocturn.cli.options import (
+    READ_BYTES,
     AgentName,
     Folder,
     Isolation,
@@ -240,9 +241,9 @@ def _run(
 
 def _read(file: str) -> tuple[bytes, str]:
     if file == "-":
-        return sys.stdin.buffer.read(), "<stdin>"
+        return sys.stdin.buffer.read(READ_BYTES), "<stdin>"
     try:
         with open(file, "rb") as script:
-            return script.read(), file
+            return script.read(READ_BYTES), file
     except OSError as error:
         raise ConfigurationError(f"the script {file} cannot be read: {error.strerror}") from None

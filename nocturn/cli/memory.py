@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nocturn.cli.options import (
+    READ_BYTES,
     AgentName,
     Folder,
     Json,
@@ -86,7 +87,7 @@ def write(
 
     if content == "-":
         try:
-            content = sys.stdin.buffer.read().decode()
+            content = sys.stdin.buffer.read(READ_BYTES).decode()
         except UnicodeDecodeError:
             raise ConfigurationError("the content is not UTF-8: save it as UTF-8") from None
     mode = mode_of(watched)

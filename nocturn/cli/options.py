@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nocturn.workspace import Workspace
 
 __all__ = [
+    "READ_BYTES",
     "AgentName",
     "Folder",
     "Isolation",
@@ -27,8 +28,8 @@ __all__ = [
     "open_workspace",
 ]
 
-_LONGEST_SECONDS: Final = 1_000_000_000
-"""32 years; no system waits for ever, and not every one for ten times as long."""
+READ_BYTES: Final = 16 * 1_048_576
+"""What is read of a script or a note, far over what either may have; a device may never end."""
 _WIDTH: Final = {"": 20, "M": 20, "G": 30, "K": 10}
 
 Folder = Annotated[
@@ -61,9 +62,7 @@ SecretEnv = Annotated[
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option(
-        "--timeout", metavar="SECONDS", max=_LONGEST_SECONDS, help="Wall clock and CPU time."
-    ),
+    typer.Option("--timeout", metavar="SECONDS", help="Wall clock and CPU time."),
 ]
 Memory = Annotated[
     str | None,

@@ -143,7 +143,7 @@ class Gate:
             for effect, ceiling in asked.items()
             # A yes that lasts longer than the ceiling now allows is none.
             if not any(
-                grant.covers(caller.agent, effect)
+                _covers(grant, caller.agent, effect)
                 for recall, grants in lasting.items()
                 if recall <= ceiling
                 for grant in grants
@@ -251,6 +251,17 @@ class Gate:
         if len(target) > _SHOWN_CHARACTERS:
             target = target[:_SHOWN_CHARACTERS] + "…"
         return f"{effect.kind} {effect.verb} {target}"
+
+
+def _covers(grant: Grant, agent: str, effect: Effect) -> bool:
+    """Returns whether a grant lets an agent do an effect without a question.
+
+    A folder's grant is for what is right in it. Targets of tools of one's own need not be in
+    canonical form, and ``people/..`` is not in ``people``.
+    """
+    child = effect.target.rpartition("/")[2]
+    inside = child not in ("", ".", "..") and "\\" not in child
+    return grant.covers(agent, effect) and (inside or not grant.folder)
 
 
 def _is_answer(answer: object, offered: Option) -> bool:

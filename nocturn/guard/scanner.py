@@ -7,19 +7,24 @@ It claims no more: a value in pieces, reversed or dressed otherwise is not found
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.guard.needle import Form, Needle, needles_of
 from nocturn.guard.reading import readings
+from nocturn.limits import SECRET_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nocturn.guard.ports import SecretSource
+    from nocturn.secret import Secret
 
 __all__ = ["REDACTED", "Scanner"]
+
+_LOG: Final = logging.getLogger("nocturn")
 
 REDACTED: Final = "[REDACTED]"
 """What stands where a secret stood."""
@@ -186,8 +191,9 @@ class Scanner:
         return self._needles
 
     def _compile(self) -> tuple[Needle, ...]:
-        secrets = (each for source in self._sources for each in source.secrets())
+        secrets = [each for source in self._sources for each in source.secrets()]
         needles = tuple(dict.fromkeys(needle for each in secrets for needle in needles_of(each)))
+        _warn_of_short(secrets, needles)
         self._groups = tuple(tuple(each for each in needles if each.form is form) for form in Form)
         # Hex, two characters a byte, is the longest needle; percent escapes take three.
         self._edge = max((len(each.text) for each in needles), default=0) * 3 // 2 + 2
@@ -195,3 +201,14 @@ class Scanner:
         # A new memory, last: what is at work now may still remember what was not known then.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
         return needles
+
+
+def _warn_of_short(secrets: Iterable[Secret], needles: Sequence[Needle]) -> None:
+    """Says which values are not looked for: whoever named them takes them for guarded."""
+    looked_for = {each.secret for each in needles}
+    for name in dict.fromkeys(each.name for each in secrets if each.name not in looked_for):
+        _LOG.warning(
+            "the secret %s has fewer than %d characters, so nothing is matched against it",
+            name,
+            SECRET_CHARACTERS,
+        )

@@ -57,7 +57,7 @@ class Execution:
                 source = ""
         self.source = source
         self._filename = filename
-        self._arguments = list(arguments)
+        self._arguments = _texts(arguments)
         self._limits = limits
         self._isolation = isolation
         self._pool = pool
@@ -219,6 +219,15 @@ class Execution:
                 self._ending = ending
             self._changed.notify_all()
 
+    def _out_of_memory(self, error: RunError, used_bytes: int | None) -> RunError:
+        from dataclasses import replace
+
+        return replace(
+            error,
+            message=f"{error.message}: limit heap_bytes is {self._limits.heap_bytes} and "
+            f"{used_bytes or 0} bytes were used: keep less at a time, or raise it",
+        )
+
     def _ended_by(self, number: int) -> None:
         """Says what ended a worker that did not end by itself."""
         import signal
@@ -247,6 +256,8 @@ class Execution:
             from nocturn.host.location import locate
 
             error = locate(ending.error, self.source, self._filename)
+            if ending.status == "memory_limit":
+                error = self._out_of_memory(error, ending.heap_bytes)
         elif ending.status != "ok":
             name = "".join(word.capitalize() for word in ending.status.split("_"))
             error = RunError(code=None, name=name, message=ending.reason)
@@ -301,6 +312,13 @@ def _record(call: Call) -> CallRecord:
     code = call.code if call.ended is not None else CANCELLED
     effects = tuple(effect.to_dict() for effect in call.effects)
     return CallRecord(call.tool, effects, call.ruling, code, call.bytes, call.ms)
+
+
+def _texts(arguments: Sequence[str]) -> list[str]:
+    texts: list[Any] = list(arguments)
+    if isinstance(arguments, str) or not all(isinstance(each, str) for each in texts):
+        raise ConfigurationError('args is not a list of texts: give args=["one", "two"]')
+    return texts
 
 
 def _cancelled() -> Ending:

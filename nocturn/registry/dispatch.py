@@ -21,7 +21,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from nocturn import errors
 from nocturn.effects import Clearance, Preview
-from nocturn.errors import ConfigurationError, NocturnError
+from nocturn.errors import ConfigurationError, NocturnError, too_large
 from nocturn.registry.tool import UNGATED, Registry, Tool
 from nocturn.visible import visible
 from nocturn.wire import codec
@@ -129,7 +129,7 @@ class Dispatcher:
         value = self._scanner.redact_value(value)
         call.reply = codec.encode(value)
         if len(call.reply) > call_bytes:
-            raise _too_large("reply", call_bytes, len(call.reply), "ask for less at a time")
+            raise too_large("reply", call_bytes, len(call.reply), "ask for less at a time")
         wrote = call.effects and tool.foresee and preview.after is not None
         call.bytes = len((preview.after or "").encode()) if wrote else len(call.reply)
         return value
@@ -253,7 +253,7 @@ def _parse(tool: Tool, call: Call, call_bytes: int, redact: Callable[[str], str]
     if call.problem is not None:
         raise NocturnError(errors.BAD_ARGUMENTS, call.problem)
     if call.size_bytes > call_bytes and call.arguments is None:
-        raise _too_large("arguments", call_bytes, call.size_bytes)
+        raise too_large("arguments", call_bytes, call.size_bytes, "split it")
     if not _is_object(call.arguments):
         raise NocturnError(
             errors.BAD_ARGUMENTS, "the arguments are not an object: pass {name: value, …}"
@@ -308,19 +308,11 @@ def _require_unicode(name: str, text: str, redact: Callable[[str], str]) -> None
 def _cap(tool: Tool, call: Call, canonical: Mapping[str, Any], call_bytes: int) -> None:
     """Step 4: no value is over its cap."""
     if call.size_bytes > call_bytes:
-        raise _too_large("arguments", call_bytes, call.size_bytes)
+        raise too_large("arguments", call_bytes, call.size_bytes, "split it")
     for name, limit in (tool.caps or {}).items():
         value = canonical.get(name)
         if isinstance(value, str) and (size := len(value.encode())) > limit:
-            raise _too_large(name, limit, size)
-
-
-def _too_large(field: str, limit: int, size: int, way_out: str = "split it") -> NocturnError:
-    return NocturnError(
-        errors.TOO_LARGE,
-        f"{field} is {size} bytes and the limit is {limit}: {way_out}",
-        detail={"field": field, "limit": limit, "size": size},
-    )
+            raise too_large(name, limit, size, "split it")
 
 
 def _call(

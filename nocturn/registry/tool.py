@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
 
 from nocturn.effects import Effect, Preview
 from nocturn.errors import ConfigurationError
+from nocturn.names import is_tool_name
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -20,10 +21,8 @@ __all__ = ["UNGATED", "Declared", "Registry", "Tool", "tool"]
 UNGATED: Final = "ungated"
 """What a tool says in place of effects when it does nothing that anybody need rule on."""
 
-_NAME_CHARACTERS: Final = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-)
-_NAME_LENGTH: Final = 64
+_THE_HOSTS: Final = frozenset({"clearance", "preview"})
+"""Parameters that the host fills in: a guest's argument of such a name would be lost or forged."""
 
 Target = str | Callable[[Mapping[str, Any]], str]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -81,9 +80,9 @@ class Tool:
     page: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        if not 0 < len(self.name) <= _NAME_LENGTH or not _NAME_CHARACTERS.issuperset(self.name):
+        if not is_tool_name(self.name):
             raise ConfigurationError(
-                f"tool name {self.name!r} is not 1 to {_NAME_LENGTH} of a-z, A-Z, 0-9, _ and -"
+                f"tool name {self.name!r} is not 1 to 64 of a-z, A-Z, 0-9, _ and -"
             )
         if self.axis not in ("read", "write"):
             raise ConfigurationError(f"tool {self.name}: axis is {self.axis!r}, not read or write")
@@ -94,6 +93,8 @@ class Tool:
             )
         if self.model is None:
             _require_types(self)
+        elif taken := _THE_HOSTS & self.model.model_fields.keys():
+            raise _is_the_hosts(self.name, min(taken))
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -144,10 +145,16 @@ class Tool:
 
 
 class Registry:
-    """Tools by name. A name that is there already raises: nobody replaces a tool unseen."""
+    """Tools by name. A name that is there already raises: nobody replaces a tool unseen.
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    Args:
+        tools: The tools.
+        reserved: Names that no tool may have, since they are another's.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = (), reserved: Iterable[str] = ()) -> None:
         self._tools: dict[str, Tool] = {}
+        self._reserved = frozenset(reserved)
         for each in tools:
             self.add(each)
 
@@ -161,7 +168,7 @@ class Registry:
             raise ConfigurationError(
                 f"{added!r} is not a tool: put @tool(axis=…, effects=…) on the function"
             )
-        if added.name in self._tools:
+        if added.name in self._tools or added.name in self._reserved:
             raise ConfigurationError(f"there are two tools named {added.name}: rename one")
         self._tools[added.name] = added
 
@@ -296,7 +303,15 @@ def _require_types(made: Tool) -> None:
     parameters = inspect.signature(made.function).parameters
     for parameter in parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY:
+            given = parameter.name in _THE_HOSTS or made.canonical is not None
+            if not given and parameter.default is parameter.empty:
+                raise ConfigurationError(
+                    f"tool {made.name}: parameter {parameter.name} stands behind a *, where the "
+                    "host fills in clearance and preview only: put it before the *"
+                )
             continue
+        if parameter.name in _THE_HOSTS:
+            raise _is_the_hosts(made.name, parameter.name)
         if parameter.annotation is parameter.empty or parameter.kind is not _BY_NAME:
             raise ConfigurationError(
                 f"tool {made.name}: parameter {parameter.name} needs a type, "
@@ -312,6 +327,13 @@ def _require_types(made: Tool) -> None:
                     f"tool {made.name}: the target {effect.target} is not an argument that is "
                     "always there: name a parameter without a default, or give a function"
                 )
+
+
+def _is_the_hosts(tool_name: str, name: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"tool {tool_name}: the name {name} is what the host fills in, behind a *: "
+        "call the argument something else"
+    )
 
 
 def _strict(model: type[BaseModel]) -> type[BaseModel]:

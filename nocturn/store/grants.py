@@ -87,7 +87,9 @@ class GrantFile:
     def _trusted(self, data: bytes) -> tuple[Grant, ...]:
         grants = _parsed(data)
         if not self._trust.is_trusted(self._path, data):
-            raise _unusable("was not written by this user's nocturn, or was changed since")
+            raise _unusable(
+                "was not written in this place by this user's nocturn, or was changed since"
+            )
         return grants
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nocturn import limits
 from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NocturnError
+from nocturn.guard.scanner import REDACTED
 from nocturn.names import note_path, stored_summary
 from nocturn.registry.tool import Tool, tool
 from nocturn.store import preamble
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from nocturn.effects import Clearance, Preview
 
 __all__ = ["memory_tools"]
-
-REDACTED = "[REDACTED]"
 
 NotePath = Annotated[
     str,

@@ -270,5 +270,37 @@ def test_an_option_that_is_the_scripts_is_told_where_it_goes(nocturn):
 def test_a_time_that_no_system_can_wait_is_refused(nocturn):
     done = nocturn("eval", "1", "--timeout", "1e12")
     assert done.returncode == 2
-    assert "--timeout" in done.stderr
-    assert nocturn("eval", "1", "--timeout", "1e9").returncode == 0
+    assert "wall_seconds" in done.stderr
+    assert nocturn("eval", "1", "--timeout", "1e7").returncode == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no /dev/zero here")
+def test_a_script_or_a_note_that_never_ends_is_refused(command, nocturn, tmp_path, environment):
+    done = nocturn("run", "/dev/zero")
+    assert done.returncode == 2
+    assert "limit source_bytes" in done.stderr
+    with open("/dev/zero", "rb") as endless:
+        done = subprocess.run(
+            [*command, "memory", "write", "--watched", "a.md", "s"],
+            stdin=endless,
+            capture_output=True,
+            cwd=tmp_path,
+            env=environment,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert not (tmp_path / "ws").exists()
+
+
+@pytest.mark.parametrize("words", [("eval", "7"), ("run", "-")])
+def test_without_a_stdin_nobody_looks_on_and_an_empty_script_is_read(
+    command, tmp_path, environment, words
+):
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command, *words],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

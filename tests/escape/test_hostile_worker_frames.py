@@ -1,6 +1,7 @@
 """A worker that sends what it likes: native code in a broken QuickJS has its end of the wire."""
 
 import contextlib
+import inspect
 import json
 import os
 import socket
@@ -532,7 +533,9 @@ def test_the_whole_road_refuses_what_no_prelude_would_send(nocturn_workspace, ag
         return 1
 
     ws = nocturn_workspace(tools=[give])
-    _, dispatch = ws._prepare_with("1", mode="watched")
+    bound = inspect.signature(ws.run).bind("1", mode="watched")
+    bound.apply_defaults()
+    _, dispatch = ws._prepare(**bound.arguments)
     names = (
         "memory_write",
         "memory_read",

@@ -125,6 +125,26 @@ def test_a_grant_of_another_agent_verb_or_name_does_not_cover(grants, make_calle
     assert len(person.asked) == 1
 
 
+@pytest.mark.parametrize("target", ["people/..", "people/.", "people/", "people/..\\x"])
+def test_a_folder_grant_covers_no_target_that_is_not_in_the_folder(grants, make_caller, target):
+    effect = Effect("file", "remove", target)
+    grants.grants.append(Grant("lina-bot", "file", "remove", "people", folder=True))
+    assert reason(gate_with(None, grants), make_caller(), effect) == "unattended"
+    grants.grants.append(Grant("lina-bot", "file", "remove", target))
+    assert clear(gate_with(None, grants), make_caller(), effect).ruling == "grant"
+
+
+@pytest.mark.parametrize("answer", ["yes", "y", 1, object()])
+def test_an_answer_that_was_not_on_offer_is_told_apart_from_a_persons_no(
+    grants, make_caller, answer
+):
+    error = refusal(gate_with(Person(answer), grants), make_caller())
+    assert error.detail["reason"] == "declined"
+    assert "True, once, session, always, widen" in error.message
+    for no in (False, None, "no"):
+        assert "on offer" not in refusal(gate_with(Person(no), grants), make_caller()).message
+
+
 def test_a_folder_grant_does_not_reach_into_folders_below(grants, make_caller):
     grants.grants.append(Grant("lina-bot", "memory", "write", "people", folder=True))
     gate = gate_with(None, grants)

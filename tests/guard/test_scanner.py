@@ -269,3 +269,14 @@ def test_many_texts_are_looked_at_in_batches(scanner_of):
     scanner = scanner_of(TOKEN)
     assert scanner.names_across(texts) == ()
     assert scanner.names_across([TOKEN[9:], *texts, TOKEN[:9]]) == ("SECRET_0",)
+
+
+def test_a_value_that_is_too_short_to_be_looked_for_is_said_without_it(scanner_of, caplog):
+    with caplog.at_level("WARNING", "nocturn"):
+        assert not scanner_of("q7x", "zz").armed
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 2
+    assert not any("q7x" in each or "zz" in each for each in told)
+    caplog.clear()
+    assert scanner_of("long enough").armed
+    assert caplog.records == []

@@ -126,10 +126,11 @@ def test_a_killed_zygote_is_replaced(ws):
     assert ws.run("3").value == 3
 
 
-def test_a_zygote_whose_answer_nobody_read_is_replaced(ws):
+def test_a_zygote_whose_answer_nobody_read_is_replaced():
     """Ctrl-C between an order and its answer: the next answer would be the last one's."""
-    assert ws.run("1").value == 1
-    zygote = ws._pool._zygote
+    pool = Pool(Limits, warm=0)
+    first = pool.take(Limits(), Ticket())
+    zygote = pool._zygote
     control = zygote._control
 
     class Interrupted:
@@ -141,25 +142,32 @@ def test_a_zygote_whose_answer_nobody_read_is_replaced(ws):
 
     zygote._control = Interrupted()
     with pytest.raises(KeyboardInterrupt):
-        ws._pool._fork(Limits())
+        pool.take(Limits(), Ticket())
     zygote._control = control
-    worker = ws._pool.take(Limits(heap_bytes=1 << 25), Ticket())
-    assert ws._pool._zygote is not zygote
-    assert worker.pid in children_of(ws._pool._zygote.pid)
-    ws._pool.give_back(worker)
-    worker.close()
+    second = pool.take(Limits(), Ticket())
+    assert pool._zygote is not zygote
+    assert is_gone(zygote.pid)
+    assert is_gone(first.pid)
+    assert second.pid in children_of(pool._zygote.pid)
+    for worker in (first, second):
+        pool.give_back(worker)
+        worker.close()
+    pool.close()
 
 
-def test_a_zygote_that_hangs_is_replaced(ws):
-    assert ws.run("1").value == 1
-    hung = ws._pool._zygote
+def test_a_zygote_that_hangs_is_replaced():
+    pool = Pool(Limits, warm=0)
+    first = pool.take(Limits(), Ticket())
+    hung = pool._zygote
     os.kill(hung.pid, signal.SIGSTOP)
     hung._control.settimeout(0.2)
-    worker = ws._pool.take(Limits(heap_bytes=1 << 25), Ticket())
-    assert ws._pool._zygote.pid != hung.pid
+    second = pool.take(Limits(), Ticket())
+    assert pool._zygote.pid != hung.pid
     assert is_gone(hung.pid)
-    ws._pool.give_back(worker)
-    worker.close()
+    for worker in (first, second):
+        pool.give_back(worker)
+        worker.close()
+    pool.close()
 
 
 BARE = """

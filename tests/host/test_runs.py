@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from nocturn import ConfigurationError, Limits, RunFailed, RunResult
+from nocturn import ConfigurationError, Limits, RunFailed, RunResult, tool
 
 
 @pytest.mark.parametrize(
@@ -214,6 +214,7 @@ def test_running_out_of_memory_is_said(ws):
         limits=Limits(heap_bytes=16 << 20),
     )
     assert result.status == "memory_limit"
+    assert f"heap_bytes is {16 << 20} and " in result.error.message
     assert result.console[0].text == "kept"
 
 
@@ -264,12 +265,13 @@ def test_a_source_that_is_not_utf8_is_refused(ws):
     assert ws.run("'é'".encode()).value == "é"
 
 
-@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "1", None, True])
+@pytest.mark.parametrize("value", [0, -1, 1e12, float("nan"), float("inf"), "1", None, True])
 def test_zero_is_never_no_limit(value):
     with pytest.raises(ConfigurationError):
         Limits(wall_seconds=value)
     with pytest.raises(ConfigurationError):
         Limits(calls=value)
+    assert Limits(wall_seconds=31_536_000).calls == 1_000
 
 
 @pytest.mark.parametrize(
@@ -406,3 +408,30 @@ def test_a_closed_workspace_runs_nothing(nocturn_workspace):
     ws.close()
     with pytest.raises(ConfigurationError):
         ws.run("1")
+
+
+@pytest.mark.parametrize("args", ["ab", [1], [None], [b"x"]])
+def test_arguments_that_are_no_texts_are_refused(ws, args):
+    with pytest.raises(ConfigurationError):
+        ws.run("1", args=args)
+
+
+def test_closing_the_workspace_cancels_what_runs(nocturn_workspace):
+    begun = threading.Event()
+
+    @tool(axis="read", effects="ungated")
+    def begin() -> None:
+        """Says that the run is under way."""
+        begun.set()
+
+    ws = nocturn_workspace(tools=[begin])
+    results = []
+    source = "console.log('kept'); nocturn.call('begin'); for(;;);"
+    limits = Limits(wall_seconds=60, cpu_seconds=60)
+    running = threading.Thread(target=lambda: results.append(ws.run(source, limits=limits)))
+    running.start()
+    assert begun.wait(30)
+    ws.close()
+    running.join(30)
+    assert [result.status for result in results] == ["cancelled"]
+    assert results[0].console[0].text == "kept"

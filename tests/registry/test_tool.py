@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import pytest
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, create_model
 
 from nocturn import ConfigurationError, tool
 from nocturn.registry.tool import Registry, Tool
@@ -89,6 +89,31 @@ def test_keyword_only_parameters_are_the_hosts():
     sent = made(send, effects=[("mail", "send", "to")])
     assert list(sent.schema()["properties"]) == ["to"]
     assert sent.parameters == {"to", "clearance", "preview"}
+
+
+@pytest.mark.parametrize("name", ["clearance", "preview"])
+def test_an_argument_cannot_have_a_name_that_the_host_fills_in(name):
+    space = {}
+    exec(f"def render({name}: bool) -> bool:\n    return {name}", space)
+    model = create_model("Given", **{name: (bool, ...)})
+    for function, options in ((space["render"], {}), (nothing, {"arguments": model})):
+        with pytest.raises(ConfigurationError) as refused:
+            made(function, **options)
+        assert name in refused.value.message
+
+
+def test_a_parameter_behind_the_star_that_nobody_would_fill_in_is_refused_at_once():
+    def wrong(a: int, *, b: int) -> int:
+        return a + b
+
+    def right(a: int, *, b: int = 2) -> int:
+        return a + b
+
+    with pytest.raises(ConfigurationError) as refused:
+        made(wrong)
+    assert "parameter b" in refused.value.message
+    assert made(right).fields == ("a",)
+    assert made(wrong, canonical=lambda given: {**given, "b": 1}).fields == ("a",)
 
 
 def test_the_types_of_what_the_host_fills_in_need_not_be_known():

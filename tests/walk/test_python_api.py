@@ -1,8 +1,10 @@
 """What a library user sees first: workspaces, runs, tools of one's own, notes from Python."""
 
 import asyncio
+import gc
 import os
 import threading
+import weakref
 from typing import Annotated, Literal
 
 import pytest
@@ -19,6 +21,7 @@ from nocturn import (
     tool,
 )
 from nocturn.testing import FixedSecrets, RecordingApprover
+from nocturn.tools import BUILT_IN
 
 
 def test_the_first_example_works(tmp_path):
@@ -367,6 +370,33 @@ def test_a_script_is_text_and_its_name_may_be_a_path(ws, tmp_path):
     result.to_json()
 
 
+def test_the_thread_that_keeps_workers_ready_may_outlive_the_workspace(tmp_path):
+    ws = Workspace(tmp_path / "notes", limits=Limits(calls=7))
+    pool, gone = ws._pool, weakref.ref(ws)
+    assert ws.run("1").value == 1
+    del ws
+    gc.collect()
+    assert gone() is None
+    assert pool._limits() == Limits(calls=7)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may look everywhere")
+def test_a_policy_file_that_cannot_be_looked_at_refuses_as_a_broken_one_does(nocturn_workspace):
+    @tool(axis="write", effects=[("list", "add", "what")])
+    def add(what: str) -> str:
+        return what
+
+    ws = nocturn_workspace(tools=[add], approver=RecordingApprover(answer=True))
+    ws.path.mkdir(mode=0o000)
+    try:
+        with pytest.raises(NocturnError) as refused:
+            ws.call("add", {"what": "milk"})
+    finally:
+        ws.path.chmod(0o700)
+    assert refused.value.code == "GATE_DENIED"
+    assert refused.value.detail == {"reason": "policy", "configuration": "policy.toml"}
+
+
 def test_a_closed_workspace_does_nothing_any_more(nocturn_workspace):
     ws = nocturn_workspace()
     ws.close()
@@ -477,3 +507,7 @@ def test_a_tool_made_inside_a_workspaces_run_can_use_the_workspace(nocturn_works
     ws = nocturn_workspace(tools=[count])
     ws.memory.write("a.md", "s", "c")
     assert ws.run("nocturn.call('count')").value == 1
+
+
+def test_the_names_that_come_with_nocturn_are_those_that_are_kept_free(ws):
+    assert ws.tools.names() == BUILT_IN

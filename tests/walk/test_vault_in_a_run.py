@@ -76,15 +76,20 @@ def test_a_value_that_another_process_keeps_is_guarded_in_the_middle_of_a_run(
     assert [call.code for call in result.calls] == [None, None, "LEAK_BLOCKED"]
 
 
-def test_a_vault_that_breaks_in_the_middle_of_a_run_lets_nothing_pass(nocturn_workspace, value):
+@pytest.mark.parametrize("there", [True, False])
+def test_a_vault_that_breaks_in_the_middle_of_a_run_lets_nothing_pass(
+    nocturn_workspace, value, there
+):
     @tool(axis="read", effects="ungated")
     def spoil() -> bool:
         """Something spoils the file."""
+        ws.path.mkdir(exist_ok=True)
         (ws.path / "vault.enc").write_bytes(b"spoilt")
         return True
 
     ws = nocturn_workspace(tools=[spoil])
-    ws.vault.set("HOUSE", value)
+    if there:
+        ws.vault.set("HOUSE", value)
     result = ws.run(f"nocturn.call('spoil', {{}}); {write('innocent')}", mode="watched")
     assert result.error.code == "INTERNAL"
     assert "vault" in result.error.message
@@ -99,6 +104,7 @@ def test_parts_are_guarded_each_and_names_and_hosts_are_not(ws):
 
 
 def test_a_broken_vault_refuses_the_run_and_the_call_before_anything_happens(ws, value):
+    ws.memory.write("there.md", "s", "c")
     ws.vault.set("HOUSE", value)
     file = ws.path / "vault.enc"
     spoilt = file.read_bytes()[:-1] + b"?"
@@ -116,7 +122,7 @@ def test_a_broken_vault_refuses_the_run_and_the_call_before_anything_happens(ws,
             attempt()
         told.append(caught.value.message)
     assert all("vault.enc" in message for message in told)
-    assert not (ws.path / "memory").exists()
+    assert not (ws.path / "memory/a.md").exists()
     assert file.read_bytes() == spoilt
     file.unlink()
     assert ws.run(write("innocent"), mode="watched").ok

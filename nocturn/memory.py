@@ -1,0 +1,149 @@
+"""``ws.memory``: a workspace's notes, from Python."""
+
+from __future__ import annotations
+
+from nocturn.tools import BUILT_IN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs 3 ms of every cold start
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+    from typing import Any, Literal, TypeAlias
+
+    ModeName: TypeAlias = Literal["watched", "guarded", "strict"]
+
+__all__ = ["Memory"]
+
+
+class Memory:
+    """A workspace's notes, from Python, by the same road that a guest's calls take.
+
+    Every method raises ``NocturnError`` where the call is refused or fails.
+
+    Args:
+        call: :meth:`nocturn.Workspace.call`.
+        folder: The ``memory/`` folder.
+        redact: Takes secrets out of a text.
+    """
+
+    def __init__(
+        self, call: Callable[..., Any], folder: Path, redact: Callable[[str], str]
+    ) -> None:
+        self._call = call
+        self._folder = folder
+        self._redact = redact
+
+    def write(
+        self,
+        path: str,
+        summary: str,
+        content: str,
+        *,
+        if_version: str | Literal[False] | None = False,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+    ) -> dict[str, Any]:
+        """Writes one note, whole; returns ``{"path", "summary", "bytesWritten"}``.
+
+        Args:
+            path: Relative to ``memory/``, ending in ``.md``.
+            summary: Its catalog line.
+            content: Its body.
+            if_version: The version that must be there, None for "no such note yet", False for any.
+            mode: Who is there to ask.
+            agent: Whose call it is.
+        """
+        arguments = {"path": path, "summary": summary, "content": content}
+        return self._told("memory_write", _versioned(arguments, if_version), mode, agent)
+
+    def read(
+        self,
+        path: str,
+        *,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+    ) -> str:
+        """Returns one note's text, its preamble included."""
+        text: str = self._call("memory_read", {"path": path}, mode=mode, agent=agent)
+        return text
+
+    def stat(
+        self,
+        path: str,
+        *,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+    ) -> dict[str, Any]:
+        """Returns ``{"path", "summary", "bytes", "modified", "version"}`` of one note."""
+        return self._told("memory_stat", {"path": path}, mode, agent)
+
+    def list(
+        self,
+        *,
+        limit: int = 200,
+        cursor: str | None = None,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+    ) -> dict[str, Any]:
+        """Returns ``{"notes": [as stat, …], "cursor"}``, a page of at most 200."""
+        return self._told("memory_list", {"limit": limit, "cursor": cursor}, mode, agent)
+
+    def remove(
+        self,
+        path: str,
+        *,
+        if_version: str | Literal[False] | None = False,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+    ) -> dict[str, Any]:
+        """Moves one note to the trash; returns ``{"path", "removed"}``."""
+        return self._told("memory_remove", _versioned({"path": path}, if_version), mode, agent)
+
+    def catalog(self) -> str:
+        """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.
+
+        It is derived from the files as they are now. A note that cannot be read is left out, with
+        a warning on the ``nocturn`` logger that names it.
+        """
+        import logging
+
+        from nocturn.store.catalog import render
+
+        catalog = render(self._folder, self._redact)
+        for warning in catalog.left_out:
+            logging.getLogger("nocturn").warning("%s", warning)
+        return catalog.text
+
+    def in_prompt(self, prompt: str, tools: Iterable[str] | None = None) -> str:
+        """Returns a system prompt with the catalog in it.
+
+        Args:
+            prompt: The prompt so far.
+            tools: The cage of whoever is prompted; None for all tools.
+
+        Returns:
+            The prompt unchanged where the cage holds no memory tool or there are no notes.
+        """
+        from nocturn.store.catalog import prompt_block
+
+        cage = BUILT_IN if tools is None else (tools,) if isinstance(tools, str) else tuple(tools)
+        if not any(name.startswith("memory_") for name in cage):
+            return prompt
+        block = prompt_block(self.catalog())
+        return f"{prompt}\n\n{block}" if block and prompt else prompt or block
+
+    def _told(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        mode: ModeName,
+        agent: str | None,
+    ) -> dict[str, Any]:
+        told: dict[str, Any] = self._call(name, arguments, mode=mode, agent=agent)
+        return told
+
+
+def _versioned(
+    arguments: dict[str, Any], if_version: str | Literal[False] | None
+) -> dict[str, Any]:
+    return arguments if if_version is False else {**arguments, "ifVersion": if_version}
