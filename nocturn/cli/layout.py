@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.visible import visible
@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
     from nocturn.host.result import CallRecord, ConsoleLine, RunError
 
-__all__ = ["call_line", "console_line", "error_lines", "say", "table", "tell", "value_text"]
+__all__ = [
+    "call_line",
+    "console_line",
+    "discard",
+    "error_lines",
+    "say",
+    "table",
+    "tell",
+    "value_text",
+]
 
 
 _SHOWN: Final = 100
@@ -28,8 +37,20 @@ def say(text: str) -> None:
 
 def tell(text: str) -> None:
     """Prints a line to stderr: what the person should know; nobody may be there to read it."""
-    with suppress(OSError):
+    try:
         _print(text, sys.stderr)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: Any) -> None:
+    """Lets a stream lead nowhere from here on.
+
+    What is still in its buffer would fail again when Python ends, with a status of Python's.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def console_line(line: ConsoleLine) -> str:

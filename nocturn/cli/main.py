@@ -79,7 +79,9 @@ def main() -> None:
     except typer.Exit as wanted:
         status = wanted.exit_code
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
-        _drop_stdout()
+        from nocturn.cli.layout import discard
+
+        discard(sys.stdout)
         status = 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - nothing is above this
         status = _tell_why(error)
@@ -96,14 +98,9 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - the process has it to its end
 
 
-def _drop_stdout() -> None:
-    # What is still in its buffer would fail again when Python ends, with a status of Python's.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _tell_why(error: BaseException) -> int:
     """Says what ended the command, and returns its exit status."""
-    from nocturn.cli.layout import tell
+    from nocturn.cli.layout import discard, tell
     from nocturn.visible import visible
 
     if isinstance(error, (KeyboardInterrupt, typer.Abort)):
@@ -117,7 +114,7 @@ def _tell_why(error: BaseException) -> int:
             return codes.TOO_LITTLE_ISOLATION
         return codes.of_error(error.code, error.detail)
     if isinstance(error, OSError) and error.filename is None:  # a stream, not a file
-        _drop_stdout()
+        discard(sys.stdout)
         tell(visible(f"nocturn: its input or output failed: {error.strerror}"))
         return codes.OUR_FAULT
     # Typer vendors or wraps click, so its usage errors are known by their shape.
