@@ -309,6 +309,9 @@ def test_runs_leave_no_descriptor_thread_or_process_behind(ws):
         wanted = list(ends)[number % 3]
         assert ws.run(ends[wanted], limits=limits).status == wanted
     ws.close()
+    for thread in threading.enumerate():
+        if thread.name.startswith("nocturn"):
+            thread.join(10)
     after = held()
     assert after[0] <= before[0]
     assert after[1] <= before[1]
