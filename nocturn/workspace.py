@@ -318,9 +318,16 @@ class Workspace:
         known: list[Caller] = [caller()] if agent is not None or guarded else []
 
         def dispatch(call: Call) -> Any:
-            self._read_new_secrets()
             if not known:  # most scripts that only compute never call
-                known.append(caller())
+                execution.clock.pause()
+                try:  # what a first call has the host load is not the guest's time
+                    self._read_new_secrets()
+                    known.append(caller())
+                    _ = self._dispatcher
+                finally:
+                    execution.clock.resume(waited=False)
+            else:
+                self._read_new_secrets()
             return self._dispatcher.dispatch(call, known[0], bounds.call_bytes)
 
         return execution, dispatch

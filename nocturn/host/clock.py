@@ -24,10 +24,11 @@ class RunClock:
         self._pauses = 0
         self._paused_at = 0.0
         self._waited = 0.0
+        self._stood = 0.0
 
     @property
     def paused(self) -> bool:
-        """Whether a person is deciding."""
+        """Whether it stands still."""
         return self._pauses > 0
 
     @property
@@ -37,8 +38,9 @@ class RunClock:
 
     @property
     def elapsed_seconds(self) -> float:
-        """Seconds since the start, without ``waited_seconds``."""
-        return time.monotonic() - self._started - self.waited_seconds
+        """Seconds since the start in which it did not stand still."""
+        now = time.monotonic()
+        return now - self._started - self._stood - (now - self._paused_at if self._pauses else 0.0)
 
     def restart(self) -> None:
         """Counts from now: the worker is ready, and the guest begins."""
@@ -52,10 +54,17 @@ class RunClock:
                 self._paused_at = time.monotonic()
             self._pauses += 1
 
-    def resume(self) -> None:
-        """Goes on, once the last of the pauses is over."""
+    def resume(self, *, waited: bool = True) -> None:
+        """Goes on, once the last of the pauses is over.
+
+        Args:
+            waited: Whether that was for a person; if not, it was for something else that is not
+                the guest's, such as what the host has to load.
+        """
         with self._condition:
             self._pauses -= 1
             if self._pauses == 0:
-                self._waited += time.monotonic() - self._paused_at
+                lasted = time.monotonic() - self._paused_at
+                self._stood += lasted
+                self._waited += lasted if waited else 0.0
             self._condition.notify_all()

@@ -173,8 +173,8 @@ def test_what_was_printed_before_an_error_is_kept(ws):
     ],
 )
 def test_what_never_ends_is_stopped_and_the_next_run_works(nocturn_workspace, source):
-    ws = nocturn_workspace(limits=Limits(wall_seconds=0.3))
-    result = ws.run("console.log('kept');" + source)
+    ws = nocturn_workspace()
+    result = ws.run("console.log('kept');" + source, limits=Limits(wall_seconds=0.3))
     assert result.status in ("time_limit", "memory_limit")
     assert [line.text for line in result.console] == ["kept"]
     assert result.error.name in ("TimeLimit", "InternalError")
@@ -435,3 +435,20 @@ def test_closing_the_workspace_cancels_what_runs(nocturn_workspace):
     running.join(30)
     assert [result.status for result in results] == ["cancelled"]
     assert results[0].console[0].text == "kept"
+
+
+def test_what_the_host_loads_for_a_first_call_is_not_the_guests_time(nocturn_workspace):
+    ws = nocturn_workspace()
+    loading = type(ws)._dispatcher
+
+    class Slow(type(ws)):
+        @property
+        def _dispatcher(self):
+            if self._made is None:
+                threading.Event().wait(0.5)
+            return loading.fget(self)
+
+    ws.__class__ = Slow
+    result = ws.run("nocturn.now(); 7", limits=Limits(wall_seconds=0.4))
+    assert (result.status, result.value) == ("ok", 7)
+    assert result.usage.waited_ms == 0
