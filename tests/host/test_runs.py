@@ -445,10 +445,10 @@ def test_what_the_host_loads_for_a_first_call_is_not_the_guests_time(nocturn_wor
         @property
         def _dispatcher(self):
             if self._made is None:
-                threading.Event().wait(0.5)
+                threading.Event().wait(1.2)  # a slow disk
             return loading.fget(self)
 
     ws.__class__ = Slow
-    result = ws.run("nocturn.now(); 7", limits=Limits(wall_seconds=0.4))
+    result = ws.run("nocturn.now(); 7", limits=Limits(wall_seconds=1))
     assert (result.status, result.value) == ("ok", 7)
     assert result.usage.waited_ms == 0
