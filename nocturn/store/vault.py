@@ -19,9 +19,9 @@ from nocturn.errors import (
     BAD_ARGUMENTS,
     NAME_TAKEN,
     NOT_FOUND,
-    TOO_LARGE,
     ConfigurationError,
     NocturnError,
+    too_large,
 )
 from nocturn.limits import VAULT_BYTES, VAULT_VALUE_BYTES
 from nocturn.secret import Secret
@@ -277,12 +277,7 @@ class Vault:
         }
         data = sealed(header, master, json.dumps(rows).encode())
         if len(data) > VAULT_BYTES:
-            message = (
-                f"the vault would be {len(data):,} bytes and the limit is {VAULT_BYTES:,}: remove "
-                "what is not needed"
-            )
-            detail = {"limit": VAULT_BYTES, "size": len(data)}
-            raise NocturnError(TOO_LARGE, message, detail=detail)
+            raise too_large(VAULT, VAULT_BYTES, len(data), "remove what is not needed")
         with Folder(self._folder).place(VAULT) as place:
             place.replace_file(data)
 
@@ -341,12 +336,8 @@ def _checked(name: str, value: str, weak: bool) -> _Entry:
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise _refused("the value is not UTF-8: give a text value")
     if (size := len(value.encode())) > VAULT_VALUE_BYTES:
-        message = (
-            f"the value is {size:,} bytes and the limit is {VAULT_VALUE_BYTES:,}: keep its key "
-            "here, and what it opens elsewhere"
-        )
-        detail = {"field": "value", "limit": VAULT_VALUE_BYTES, "size": size}
-        raise NocturnError(TOO_LARGE, message, detail=detail)
+        way_out = "keep its key here, and what it opens elsewhere"
+        raise too_large("value", VAULT_VALUE_BYTES, size, way_out)
     if not value.strip():
         raise _refused("the value is empty: give one")
     weakness = weakness_of(value)
