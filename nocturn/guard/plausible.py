@@ -1,0 +1,85 @@
+"""Tells a secret from what stands where a secret would: placeholders, words, data.
+
+Documentation is full of tokens that are none, and a person who is asked about each stops reading.
+Everything here works on ASCII bytes, as the search by shape does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Final
+
+__all__ = ["has_digit", "is_inside_data", "is_plausible"]
+
+_DUMMY: Final = re.compile(
+    rb"x{4}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij|example|placeholder|redacted|dummy|sample"
+    rb"|changeme|your[-_ ]?(?:api|key|token|secret|pass|own)|insert[-_]|replace[-_]?(?:me|with)",
+    re.IGNORECASE,
+)
+"""No random value holds these; none is shorter than needed for that."""
+_VARIABLE: Final = re.compile(rb"[$%#@]?[({\[<].*|[$%]\w.*|.*(?:[$][{(]|\{\{).*", re.DOTALL)
+"""What a shell, a template or a person fills in: ``${PASS}``, ``<password>``, ``%s``."""
+_STOCK: Final = re.compile(
+    rb"(?:my|your|the|some|new|old|db|user)?[-_]?"
+    rb"(?:pass(?:word|wd|phrase)?|pwd?|pw|secrets?|tokens?|user(?:name)?|key|api_?key|admin|root"
+    rb"|guest|test(?:ing)?|demo|foo|bar|baz|qux|none|null|true|false|xxx+|yyy+|zzz+|hidden|here"
+    rb"|postgres|mysql|mariadb|mongo|redis|rabbit|tiger|scott|hunter2?|letmein|qwerty|string)"
+    rb"[-_!]?\d{0,4}",
+    re.IGNORECASE,
+)
+"""The passwords of examples."""
+_PLAIN: Final = re.compile(rb"(?:[A-Z]?[a-z]*|[A-Z]*)\d{0,4}")
+_BETWEEN: Final = re.compile(rb"[-_.:/=+]+|(?<=[a-z])(?=[A-Z])")
+_DIGIT: Final = re.compile(rb"\d")
+_SEEN: Final = 1_024
+"""So many bytes of a token are weighed: a key's first lines say whether it is one."""
+_DATA: Final = 24
+"""So many characters of base64 before a slash or a plus are data, not a path."""
+
+
+def is_plausible(secret: bytes, entropy: float, *, plain: bool) -> bool:
+    """Returns whether a secret part looks like one.
+
+    Args:
+        secret: What is secret of a token.
+        entropy: The least that it must have, in bits a character (Shannon).
+        plain: Whether it may be made of words and numbers.
+    """
+    head = secret[:_SEEN]
+    if len(set(head)) < 2**entropy or _entropy(head) < entropy:
+        return False
+    if _DUMMY.search(head) or _VARIABLE.fullmatch(head) or _STOCK.fullmatch(head):
+        return False
+    return plain or not all(_PLAIN.fullmatch(each) for each in _BETWEEN.split(head))
+
+
+def has_digit(data: bytes) -> bool:
+    """Returns whether there is a decimal digit."""
+    return _DIGIT.search(data) is not None
+
+
+def is_inside_data(view: bytes, start: int) -> bool:
+    """Returns whether what starts here is the middle of something in base64.
+
+    Args:
+        view: The text.
+        start: Where the token would begin, after a character that no word has.
+    """
+    if view[start - 1 : start] not in (b"+", b"/"):
+        return False
+    before = view[max(0, start - _DATA) : start]
+    bare = before.replace(b"+", b"").replace(b"/", b"")
+    return (
+        len(before) == _DATA
+        and bare.isalnum()
+        and not bare.islower()
+        and not bare.isupper()
+        and has_digit(bare)
+    )
+
+
+def _entropy(data: bytes) -> float:
+    size = len(data)
+    return -sum(n / size * math.log2(n / size) for n in Counter(data).values())
