@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nocturn.guard.cover import Trail
 from nocturn.names import agent_name
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Caller:
         questions: Questions put in this run.
         refused: Effects that a person refused or left unanswered in this run, with the reason.
         findings: What the screen saw in this run.
+        trail: The pieces of secrets that this run was allowed to carry.
         agent_blocks: Leak blocks of this agent over all its runs, as of the last block.
         lock: Held by whoever reads or changes the state above.
     """
@@ -67,6 +69,7 @@ class Caller:
     refused: dict[Effect, str] = field(default_factory=dict["Effect", str])
     findings: list[Finding] = field(default_factory=list[Finding])
     agent_blocks: int = 0
+    trail: Trail = field(default_factory=Trail)
     lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
 

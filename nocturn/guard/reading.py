@@ -1,147 +1,149 @@
-"""The ways in which a text can be read, each with the way back to the text as it stands.
+"""A text as it reads in some way, with the way back to where it stands.
 
-A value hides in a text that reads differently: percent escapes, a decomposed accent, a line break
-in its middle. Each reading is the text after a few edits; an edit knows the place that it came
-from, so that what is found in a reading can be struck out in the original.
+A value hides in a text that reads differently: in another case, backwards, encoded, a letter a
+line. Each reading is a row of bytes that was made of another's; where it came from is worked out
+when something was found in it and not before, since nearly always nothing is.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from bisect import bisect_left, bisect_right
+from enum import IntEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["Reading", "readings", "unescaped"]
+__all__ = ["Places", "Reading", "View", "edited", "kept_of", "picked", "together"]
 
-# One escaped character at a time, so that a found value takes no neighbour with it. Bytes that are
-# no UTF-8 stay apart from all text as lone surrogates.
-_H: Final = "[0-9A-Fa-f]"
-_NEXT: Final = f"%[89ABab]{_H}"
-_ESCAPED: Final = re.compile(
-    f"%[Ff][0-4](?:{_NEXT}){{3}}|%[Ee]{_H}(?:{_NEXT}){{2}}|%[CDcd]{_H}{_NEXT}|%{_H}{{2}}"
-)
-_WHITE: Final = re.compile(r"\s+")
-_NOT_ASCII: Final = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
+Places: TypeAlias = "tuple[Sequence[int], Sequence[int]]"
+"""For each byte of a reading where that begins, and where that ends, of which it was made."""
+
+Edit: TypeAlias = "tuple[int, int, bytes]"
+"""Start, end and what replaces the bytes between them."""
+
+_GAP: Final = 16
+"""Places that are no further apart are one stretch: what lies between is a separator."""
 
 
-_Edit: TypeAlias = tuple[int, int, str]
-"""Start, end and what replaces the text between them."""
+class View(IntEnum):
+    """How the values are seen that a reading is searched for."""
+
+    EXACT = 0
+    SKELETON = 1
+    SHIFTED = 2
+    XOR_1 = 3
+    XOR_2 = 4
+    XOR_3 = 5
+    XOR_4 = 6
 
 
 class Reading:
-    """A text as it reads after edits.
+    """A text as it reads after one more step.
 
     Args:
-        text: The text, after the edits.
-        source: What was edited; None for the text as it stands.
-        edits: What was done to ``source``, in order, none touching another. They are looked at when
-            something was found and not before, since nearly always nothing is.
+        data: How it reads.
+        source: What it was made of; None for the text itself, in UTF-8.
+        places: How to find where each byte came from; None where byte stands for byte.
+        plain: Whether it reads so without a choice: as it stands, or decoded as it says.
     """
 
-    __slots__ = ("_edits", "_ends", "_replaced", "_source", "_starts", "text")
+    __slots__ = ("_known", "_places", "data", "plain", "source")
 
     def __init__(
-        self, text: str, source: Reading | None = None, edits: Iterable[_Edit] = ()
+        self,
+        data: bytes,
+        source: Reading | None = None,
+        places: Callable[[], Places] | None = None,
+        *,
+        plain: bool = False,
     ) -> None:
-        self.text = text
-        self._source = source
-        self._edits = iter(edits)
-        self._replaced: list[tuple[int, int]] = []
-        self._starts: list[int] = []
-        self._ends: list[int] = []
+        self.data = data
+        self.source = source
+        self.plain = plain
+        self._places = places
+        self._known: Places | None = None
 
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Returns where ``text[start:end]`` stands in the original text.
+    def stretches(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Returns where ``data[start:end]`` came from in the text itself: sorted, apart."""
+        found = [(start, end)]
+        reading = self
+        while reading.source is not None:
+            found = reading._back(found)
+            reading = reading.source
+        return found
 
-        An edited piece counts whole: of a composed accent or an escape nothing stays behind.
-        """
-        if self._source is None:
-            return start, end
-        self._place_edits()
-        return self._source.span(self._start(start), self._end(end))
-
-    def _place_edits(self) -> None:
-        for start, end, replacement in self._edits:
-            shift = self._ends[-1] - self._replaced[-1][1] if self._ends else 0
-            self._replaced.append((start, end))
-            self._starts.append(start + shift)
-            self._ends.append(start + shift + len(replacement))
-
-    def _start(self, start: int) -> int:
-        last = bisect_right(self._starts, start) - 1
-        if last < 0:
-            return start
-        if start < self._ends[last]:
-            return self._replaced[last][0]
-        return self._replaced[last][1] + start - self._ends[last]
-
-    def _end(self, end: int) -> int:
-        last = bisect_left(self._starts, end) - 1
-        if last < 0:
-            return end
-        return self._replaced[last][1] + max(0, end - self._ends[last])
+    def _back(self, stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        if self._places is None:
+            return stretches
+        if self._known is None:
+            self._known = self._places()
+        starts, ends = self._known
+        pairs = [
+            pair
+            for start, end in stretches
+            for pair in zip(starts[start:end], ends[start:end], strict=True)
+        ]
+        return together(pairs, _GAP)
 
 
-def readings(text: str) -> Iterator[tuple[Reading, Reading]]:
-    """Yields each way to read a text, and the same with its white space removed.
+def together(spans: Iterable[tuple[int, int]], gap: int = 0) -> list[tuple[int, int]]:
+    """Returns spans sorted, with those made one that touch or are at most ``gap`` apart."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1] + gap:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
 
-    As it stands, with percent escapes decoded (a stray ``%`` is a character), and each of the two
-    in NFC where that differs.
+
+def edited(source: Reading, edits: Sequence[Edit], *, plain: bool = True) -> Reading:
+    """Returns what reads so after some edits, which are in order and do not touch.
+
+    An edited piece counts whole: of an escape nothing stays behind.
     """
-    plain = [Reading(text)]
-    if "%" in text and _ESCAPED.search(text):
-        plain.append(_edited(plain[0], list(_unescaped(text))))
-    for reading in plain:
-        yield reading, _squeezed(reading)
-        if not unicodedata.is_normalized("NFC", reading.text):
-            composed = _edited(reading, list(_composed(reading.text)))
-            yield composed, _squeezed(composed)
-
-
-def unescaped(text: str) -> str:
-    """Returns the text with its percent escapes decoded, once."""
-    return _edited(Reading(text), list(_unescaped(text))).text
-
-
-def _edited(source: Reading, edits: Sequence[_Edit]) -> Reading:
-    pieces: list[str] = []
+    pieces: list[bytes] = []
     at = 0
-    for start, end, replacement in edits:
-        pieces += (source.text[at:start], replacement)
+    for start, end, new in edits:
+        pieces += (source.data[at:start], new)
         at = end
-    return Reading("".join((*pieces, source.text[at:])), source, edits)
+    data = b"".join((*pieces, source.data[at:]))
+
+    def places() -> Places:
+        starts: list[int] = []
+        ends: list[int] = []
+        at = 0
+        for start, end, new in (*edits, (len(source.data), len(source.data), b"")):
+            starts += (*range(at, start), *([start] * len(new)))
+            ends += (*range(at + 1, start + 1), *([end] * len(new)))
+            at = end
+        return starts, ends
+
+    return Reading(data, source, places, plain=plain)
 
 
-def _squeezed(source: Reading) -> Reading:
-    # Thirty times quicker than joining what is between the edits; both know the same white space.
-    white = ((*match.span(), "") for match in _WHITE.finditer(source.text))
-    return Reading("".join(source.text.split()), source, white)
+def kept_of(source: Reading, data: bytes, dropped: bytes, *, plain: bool = False) -> Reading:
+    """Returns what is left without some bytes; ``data`` may differ from it in their values."""
+
+    def places() -> Places:
+        out = frozenset(dropped)
+        starts = [at for at, code in enumerate(source.data) if code not in out]
+        return starts, [at + 1 for at in starts]
+
+    return Reading(data, source, places, plain=plain)
 
 
-def _unescaped(text: str) -> Iterator[_Edit]:
-    for match in _ESCAPED.finditer(text):
-        raw = bytes.fromhex(match[0].replace("%", ""))
-        yield match.start(), match.end(), raw.decode("utf-8", "surrogateescape")
+def picked(source: Reading, data: bytes, which: Callable[[], Sequence[int]]) -> Reading:
+    """Returns a reading of some bytes of another, in any order.
 
+    Args:
+        source: Of what they were picked.
+        data: The bytes.
+        which: Where they stand, worked out when it is asked for.
+    """
 
-def _composed(text: str) -> Iterator[_Edit]:
-    for match in _NOT_ASCII.finditer(text):
-        if unicodedata.is_normalized("NFC", match[0]):
-            continue
-        start = match.start()
-        for at in range(match.start() + 1, match.end() + 1):
-            if at < match.end() and _leans(text[at]):
-                continue
-            composed = unicodedata.normalize("NFC", text[start:at])
-            if composed != text[start:at]:
-                yield start, at, composed
-            start = at
+    def places() -> Places:
+        starts = which()
+        return starts, [at + 1 for at in starts]
 
-
-def _leans(character: str) -> bool:
-    # All that can compose with what stands before it: marks, and the Hangul vowels and finals.
-    return unicodedata.category(character)[0] == "M" or "\u1160" <= character <= "\u11ff"
+    return Reading(data, source, places)

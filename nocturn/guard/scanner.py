@@ -1,7 +1,8 @@
-"""Finds and strikes out the values of secrets, plainly written or encoded.
+"""Finds and strikes out the values of secrets, however they are dressed.
 
-First form: exact values, percent escapes, base64 and hex, with or without white space in between.
-It claims no more: a value in pieces, reversed or dressed otherwise is not found here.
+Each text is looked at in many ways (``views``); in each, every piece of every value is found
+(``index``), and the pieces are weighed (``cover``). It is a net and not a proof:
+``docs/security.md`` has what was measured and what cannot be found.
 """
 
 from __future__ import annotations
@@ -9,20 +10,25 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from nocturn.guard.needle import Form, Needle, needles_of
-from nocturn.guard.reading import readings
+from nocturn.guard.cover import Cover, Trail
+from nocturn.guard.reading import View, together
 from nocturn.limits import SECRET_CHARACTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from nocturn.guard.index import Index, Piece
     from nocturn.guard.ports import SecretSource
+    from nocturn.guard.reading import Reading
+    from nocturn.guard.target import Target
     from nocturn.secret import Secret
 
-__all__ = ["REDACTED", "Scanner"]
+__all__ = ["REDACTED", "Scanner", "border_characters"]
 
 _LOG: Final = logging.getLogger("nocturn")
 
@@ -31,10 +37,39 @@ REDACTED: Final = "[REDACTED]"
 
 _APART: Final = "\0"
 """Between texts that are scanned as one: in no alphabet, no white space, composes with nothing."""
-_BATCH_CHARACTERS: Final = 1 << 20
 _SHORT: Final = 128
 """A text of so many characters is remembered with what became of it."""
-_LOWER_HEX: Final = str.maketrans("ABCDEF", "abcdef")
+_EDGE: Final = 128
+"""Characters at either end of a text that are looked at joined to another's. What is longer has 64
+bits on one side of the border, by which it is found."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found of each value, and where."""
+
+    covers: dict[Target, Cover] = field(default_factory=dict["Target", Cover])
+    pieces: list[tuple[Piece, Reading]] = field(default_factory=list[tuple["Piece", "Reading"]])
+    tries: int = 0
+
+    def leaks(self, trail: Trail | None = None) -> list[Target]:
+        """Returns the values that count as found, with what this run carried before."""
+        tries = self.tries + (trail.tries if trail else 0)
+        leaked: list[Target] = []
+        for target, cover in self.covers.items():
+            before = trail.covers.get(target) if trail else None
+            if before is not None:
+                cover.join(before)
+            if cover.is_leak(tries):
+                leaked.append(target)
+        return leaked
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """All that is looked for, in each view."""
+
+    indexes: dict[View, Index]
 
 
 class Scanner:
@@ -48,9 +83,7 @@ class Scanner:
 
     def __init__(self, sources: Iterable[SecretSource]) -> None:
         self._sources = tuple(sources)
-        self._needles: tuple[Needle, ...] | None = None if self._sources else ()
-        self._groups: tuple[tuple[Needle, ...], ...] = ((),) * len(Form)
-        self._edge = 0
+        self._values: _Values | None = None if self._sources else _Values({})
         self._lock = threading.Lock()
         # Names of tools, keys and targets come again with each call, and once more for the journal.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
@@ -58,7 +91,7 @@ class Scanner:
     @property
     def armed(self) -> bool:
         """Whether there is anything to look for."""
-        return bool(self._compiled())
+        return bool(self._compiled().indexes)
 
     def renew(self) -> None:
         """Reads the sources again. What is being scanned meanwhile is scanned for what was known.
@@ -71,47 +104,55 @@ class Scanner:
 
     def finds(self, text: str) -> bool:
         """Returns whether the text holds a secret."""
-        return any(True for _ in self._hits(text))
+        return bool(self.names(text))
 
     def names(self, text: str) -> tuple[str, ...]:
         """Returns the names of the secrets that the text holds, sorted. For people only."""
-        return tuple(sorted({name for name, _, _ in self._hits(text)}))
+        return _names(self._look(text).leaks()) if text else ()
 
-    def names_across(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """Returns the names of the secrets that stand in a text, or across two of them joined.
+    def found(self, text: str) -> list[tuple[str, int, int]]:
+        """Returns ``(name, start, end)`` of each stretch with something of a secret, sorted."""
+        found = self._look(text)
+        leaked = set(found.leaks())
+        if not leaked:
+            return []
+        stretches: dict[str, set[tuple[int, int]]] = {}
+        for piece, reading in found.pieces:
+            if piece.target in leaked:
+                spans = stretches.setdefault(piece.target.name, set())
+                spans.update(reading.stretches(piece.at, piece.at + piece.size))
+        in_text = _offsets(text)
+        return sorted(
+            (name, *in_text(*span)) for name, spans in stretches.items() for span in together(spans)
+        )
 
-        Of each ordered pair only the border is looked at, where a value could straddle it: the
-        longest form's length on either side. The work depends on lengths alone, so that its time
-        tells nothing about the secrets.
+    def names_across(self, texts: Sequence[str], trail: Trail | None = None) -> tuple[str, ...]:
+        """Returns the names of the secrets that stand in texts that belong together.
+
+        They are looked at as one, so that pieces in several of them add up; and of each ordered
+        pair the border is looked at joined, where a value could straddle it. The work depends on
+        lengths alone, so that its time tells nothing about the secrets.
+
+        Args:
+            texts: All strings of one call.
+            trail: What the run was allowed to carry before; grows by this call if it holds nothing.
         """
-        if not self._compiled():
+        values = self._compiled()
+        if not values.indexes:
             return ()
-        edge = self._edge
-        ways = [dict.fromkeys(squeezed.text for _, squeezed in readings(text)) for text in texts]
-        heads = [[way[:edge] for way in each] for each in ways]
-        tails = [[way[-edge:] for way in each] for each in ways]
-        found: set[str] = set()
-        batch = [*texts]
-        size = 0
-        for first, second in itertools.permutations(range(len(texts)), 2):
-            joined = [tail + head for tail in tails[first] for head in heads[second]]
-            batch += joined
-            size += sum(map(len, joined))
-            if size > _BATCH_CHARACTERS:
-                found.update(self.names(_APART.join(batch)))
-                batch, size = [], 0
-        found.update(self.names(_APART.join(batch)))
-        return tuple(sorted(found))
+        from nocturn.guard.views import border_views
+
+        found = self._look(_APART.join(texts))
+        for view, reading in border_views(_APART.join(_borders(texts))):
+            self._search(values, view, reading, found)
+        names = _names(found.leaks(trail))
+        if trail is not None and not names:
+            trail.grow(found.covers.items(), found.tries)
+        return names
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Returns ``(start, end)`` of what must not be seen, sorted, apart from each other."""
-        merged: list[tuple[int, int]] = []
-        for start, end in sorted({(start, end) for _, start, end in self._hits(text)}):
-            if merged and start <= merged[-1][1]:
-                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-            else:
-                merged.append((start, end))
-        return merged
+        return together((start, end) for _, start, end in self.found(text))
 
     def redact(self, text: str) -> str:
         """Returns the text with ``[REDACTED]`` for each span."""
@@ -134,7 +175,7 @@ class Scanner:
         Args:
             value: What JSON can hold; tuples become lists.
         """
-        if not self._compiled():
+        if not self._compiled().indexes:
             return value
         top: list[Any] = [None]
         todo: list[tuple[Any, Any, Any]] = [(value, top, 0)]
@@ -164,48 +205,94 @@ class Scanner:
         into[free] = None
         return free
 
-    def _hits(self, text: str) -> Iterator[tuple[str, int, int]]:
-        needles = self._compiled()
-        if not needles or not text:
-            return
-        for plain, squeezed in readings(text):
-            bare = squeezed.text
-            # In the order of Form, as the groups are: a dictionary costs more than the search.
-            reads = (
-                (plain, plain.text),
-                (squeezed, bare),
-                (squeezed, bare.replace("-", "+").replace("_", "/")),
-                (squeezed, bare.lower() if bare.isascii() else bare.translate(_LOWER_HEX)),
-            )
-            for (reading, read), group in zip(reads, self._groups, strict=True):
-                for needle in group:
-                    if needle.text in read:
-                        for start, end in needle.found_in(read):
-                            yield needle.secret, *reading.span(start, end)
+    def _look(self, text: str) -> _Found:
+        found = _Found(tries=len(text))
+        values = self._compiled()
+        if values.indexes:
+            from nocturn.guard.views import views
 
-    def _compiled(self) -> tuple[Needle, ...]:
-        if self._needles is None:
+            for view, reading in views(text):
+                self._search(values, view, reading, found)
+        return found
+
+    @staticmethod
+    def _search(values: _Values, view: View, reading: Reading, found: _Found) -> None:
+        for piece in values.indexes[view].pieces(reading.data):
+            target = piece.target
+            cover = found.covers.get(target)
+            if cover is None:
+                cover = found.covers[target] = Cover(target)
+            cover.add(piece, plain=reading.plain)
+            found.pieces.append((piece, reading))
+
+    def _compiled(self) -> _Values:
+        if self._values is None:
             with self._lock:
-                if self._needles is None:
+                if self._values is None:
                     return self._compile()
-        return self._needles
+        return self._values
 
-    def _compile(self) -> tuple[Needle, ...]:
+    def _compile(self) -> _Values:
         secrets = [each for source in self._sources for each in source.secrets()]
-        needles = tuple(dict.fromkeys(needle for each in secrets for needle in needles_of(each)))
-        _warn_of_short(secrets, needles)
-        self._groups = tuple(tuple(each for each in needles if each.form is form) for form in Form)
-        # Hex, two characters a byte, is the longest needle; percent escapes take three.
-        self._edge = max((len(each.text) for each in needles), default=0) * 3 // 2 + 2
-        self._needles = needles
+        targets = _targets(secrets) if secrets else []
+        _warn_of_short(secrets, targets)
+        self._values = values = _Values(_indexes(targets) if targets else {})
         # A new memory, last: what is at work now may still remember what was not known then.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
-        return needles
+        return values
 
 
-def _warn_of_short(secrets: Iterable[Secret], needles: Sequence[Needle]) -> None:
+def border_characters(texts: Sequence[str]) -> int:
+    """Returns how many characters :meth:`Scanner.names_across` looks at in pairs of texts."""
+    return sum(min(len(each), _EDGE) for each in texts) * 2 * max(len(texts) - 1, 0)
+
+
+def _borders(texts: Iterable[str]) -> Iterator[str]:
+    for first, second in itertools.permutations(texts, 2):
+        if first and second:
+            yield first[-_EDGE:] + second[:_EDGE]
+
+
+def _targets(secrets: Iterable[Secret]) -> list[Target]:
+    from nocturn.guard.shapes import public_characters
+    from nocturn.guard.target import targets_of
+
+    return [
+        target for each in secrets for target in targets_of(each, public_characters(each.value))
+    ]
+
+
+def _indexes(targets: list[Target]) -> dict[View, Index]:
+    from nocturn.guard import index
+
+    made = {
+        View.EXACT: index.Index(targets, index.exact, gram=4, weak=True),
+        View.SKELETON: index.Index(targets, index.skeletal, gram=6, every=2),
+        View.SHIFTED: index.Index(targets, index.shifted, gram=8, every=4),
+    }
+    for view, period in ((View.XOR_1, 1), (View.XOR_2, 2), (View.XOR_3, 3), (View.XOR_4, 4)):
+        made[view] = index.Index(targets, index.xored(period), gram=8, every=4)
+    return made
+
+
+def _names(targets: Iterable[Target]) -> tuple[str, ...]:
+    return tuple(sorted({each.name for each in targets}))
+
+
+def _offsets(text: str) -> Callable[[int, int], tuple[int, int]]:
+    """Returns what turns a stretch of the text's bytes into one of its characters."""
+    if text.isascii():
+        return lambda start, end: (start, end)
+    starts = [0]
+    for character in text:
+        starts.append(starts[-1] + len(character.encode("utf-8", "surrogatepass")))
+    # A character that is hit in part is hit.
+    return lambda start, end: (bisect_right(starts, start) - 1, bisect_left(starts, end))
+
+
+def _warn_of_short(secrets: Iterable[Secret], targets: Sequence[Target]) -> None:
     """Says which values are not looked for: whoever named them takes them for guarded."""
-    looked_for = {each.secret for each in needles}
+    looked_for = {each.name for each in targets}
     for name in dict.fromkeys(each.name for each in secrets if each.name not in looked_for):
         _LOG.warning(
             "the secret %s has fewer than %d characters, so nothing is matched against it",

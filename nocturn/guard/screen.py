@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import LEAK_BLOCKED, TOO_LARGE, NocturnError
 from nocturn.guard.caller import Finding
+from nocturn.guard.scanner import border_characters
 from nocturn.limits import BLOCKS_A_RUN
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ __all__ = ["Screen"]
 
 _LOG: Final = logging.getLogger("nocturn")
 
-PAIRED_STRINGS: Final = 256
-"""Strings of one call that are joined pair by pair: 65,280 pairs, the work of some milliseconds."""
+PAIRED_CHARACTERS: Final = 2_097_152
+"""What may be at the borders of all ordered pairs of a call's strings: half a second's work."""
 
 _TWICE: Final = 2
 
@@ -51,7 +52,7 @@ class Screen:
     def check(
         self, caller: Caller, tool: str, raw: Sequence[str], canonical: Sequence[str]
     ) -> None:
-        """Refuses the call if a string of it, or two of them joined, hold a secret.
+        """Refuses the call if a string of it, several together or the run so far hold a secret.
 
         Args:
             caller: Whose call it is; ``blocks`` and ``findings`` are kept there.
@@ -70,7 +71,7 @@ class Screen:
             if caller.blocks >= BLOCKS_A_RUN:
                 self._refuse_unscanned(caller, tool, (t for t in (*raw, *canonical) if t != tool))
                 return
-            findings = self._findings(tool, raw, canonical)
+            findings = self._findings(caller, tool, raw, canonical)
             if findings:
                 caller.agent_blocks = self._blocks_before(caller.agent) + 1
                 self._block(caller, findings)
@@ -102,23 +103,29 @@ class Screen:
             finding = Finding(tool, f"unscanned, after {BLOCKS_A_RUN} blocks", "")
             self._block(caller, [finding])
 
-    def _findings(self, tool: str, raw: Sequence[str], canonical: Sequence[str]) -> list[Finding]:
+    def _findings(
+        self, caller: Caller, tool: str, raw: Sequence[str], canonical: Sequence[str]
+    ) -> list[Finding]:
         came_in = set(raw)
         folded = [text for text in canonical if text not in came_in]
         pool = _at_most_twice([text for text in (*raw, *folded) if text])
-        if len(pool) > PAIRED_STRINGS:
+        size = border_characters(pool)
+        if size > PAIRED_CHARACTERS:
             msg = (
-                f"the call carries {len(pool)} strings, over the limit of {PAIRED_STRINGS} that "
-                "can be scanned in pairs: send them in several calls"
+                f"the call carries {len(pool)} strings, which make {size} characters where pairs "
+                f"of them join, over the limit of {PAIRED_CHARACTERS}: send them in several calls"
             )
             raise NocturnError(TOO_LARGE, msg, tool=tool)
-        found = self._scanner.names_across(pool)
+        found = self._scanner.names_across(pool, caller.trail)
         if not found:
             return []
         return [
             *self._findings_in(tool, "raw", raw),
             *self._findings_in(tool, "canonical", folded),
-        ] or [Finding(tool, "two strings joined", name) for name in found]
+        ] or [
+            Finding(tool, "several strings together, of this call or of the run", name)
+            for name in found
+        ]
 
     def _findings_in(self, tool: str, kind: str, texts: Sequence[str]) -> list[Finding]:
         return [

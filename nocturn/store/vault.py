@@ -28,9 +28,8 @@ from nocturn.secret import Secret
 from nocturn.store.confined import Folder
 from nocturn.store.lock import locked
 from nocturn.store.master import Kind, MasterKey, given_passphrase, stretched
-from nocturn.store.parts import parts_of
 from nocturn.store.sealed import Header, new_header, opened, parsed, sealed, unopenable
-from nocturn.store.strength import weakness_of
+from nocturn.strength import weakness_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,13 +88,10 @@ class Vault:
         self._stretched: dict[tuple[bytes, tuple[int, int, int]], bytes] = {}
 
     def secrets(self) -> tuple[Secret, ...]:
-        """Returns every value and, of those that are not weak, each part; none without a vault."""
+        """Returns every value; none without a vault."""
         loaded = self._load()
-        return tuple(
-            Secret(name, text)
-            for name, entry in (loaded[1] if loaded else {}).items()
-            for text in (entry.value, *(() if entry.weak else parts_of(entry.value)))
-        )
+        entries = loaded[1] if loaded else {}
+        return tuple(Secret(name, entry.value) for name, entry in entries.items())
 
     def set(self, name: str, value: str, weak: bool = False) -> None:
         """Keeps a value under a name, in place of the one that is there.

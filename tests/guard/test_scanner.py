@@ -6,11 +6,11 @@ from urllib.parse import quote
 
 import pytest
 
-from nocturn.guard.needle import needles_of
 from nocturn.guard.scanner import REDACTED, Scanner
 from nocturn.secret import Secret
 
 TOKEN = "tok_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6"
+SHORT = "aB3dE5fG7h"
 
 
 def folded(text, width):
@@ -163,14 +163,6 @@ def test_nothing_of_a_value_is_left_at_the_edges_of_base64(scanner_of, lead, tai
     assert len(left) == 1
 
 
-def test_four_characters_by_chance_in_base64_are_no_secret(scanner_of):
-    needle = next(n for n in needles_of(Secret("X", "key7")) if n.before and len(n.text) == 4)
-    wrong = next(c for c in "ABCDEFGHabcdefgh" if c not in needle.before)
-    scanner = scanner_of("key7")
-    assert not scanner.finds(f"{wrong}{needle.text}{needle.after[0]}")
-    assert scanner.finds(f"{needle.before[0]}{needle.text}{needle.after[0]}")
-
-
 @pytest.mark.parametrize(
     "text", ["\ud800", "\udfff%", "%ud800", "%ED%A0%80", "%C0%80", "\0", "%", "%4", "%%", "\u0301"]
 )
@@ -234,23 +226,23 @@ def test_without_secrets_everything_passes():
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (TOKEN[:9], TOKEN[9:]),
-        ("x " + TOKEN[:1], TOKEN[1:] + " y"),
-        ("x " * 5000 + TOKEN[:20], TOKEN[20:] + " y" * 5000),
-        (TOKEN[:5] + " \n" * 5000, "\t" * 5000 + TOKEN[5:]),
-        (quote(TOKEN[:5]) + "%4", "1%42" + "3dE5fG7hJ9kL1mN2pQ4rS6"),
-        (TOKEN.encode().hex()[:13], TOKEN.encode().hex()[13:]),
+        (SHORT[:4], SHORT[4:]),
+        ("x " + SHORT[:1], SHORT[1:] + " y"),
+        ("x " * 5000 + SHORT[:7], SHORT[7:] + " y" * 5000),
+        (SHORT[:5] + " \n" * 50, "\t" * 50 + SHORT[5:]),
+        ("a%4", "23dE5fG7h"),
+        (SHORT.encode().hex()[:7], SHORT.encode().hex()[7:]),
         (
-            base64.b64encode(TOKEN.encode()).decode()[:9],
-            base64.b64encode(TOKEN.encode()).decode()[9:],
+            base64.b64encode(SHORT.encode()).decode()[:7],
+            base64.b64encode(SHORT.encode()).decode()[7:],
         ),
     ],
 )
 def test_a_value_across_two_texts_is_found_in_the_order_that_spells_it(scanner_of, first, second):
-    value = TOKEN.replace("aB", "aAB") if "%4" in first else TOKEN
-    scanner = scanner_of(value)
+    scanner = scanner_of(SHORT)
     assert not scanner.finds(first)
     assert not scanner.finds(second)
+    # 60 bits: no piece of it counts as the value by itself.
     assert scanner.names_across([first, "between", second]) == ("SECRET_0",)
     assert scanner.names_across([second, "between", first]) == ("SECRET_0",)
     assert scanner.names_across([first, "between"]) == ()

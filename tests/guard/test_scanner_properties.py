@@ -5,7 +5,7 @@ import base64
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nocturn.guard.reading import readings
+from nocturn.guard.views import views
 from nocturn.guard.scanner import REDACTED, Scanner
 from nocturn.secret import Secret
 
@@ -89,11 +89,10 @@ def test_a_text_without_the_value_is_untouched(text):
 
 @PATIENT
 @given(st.text("a%é\u0301e4C39A \n가\u11a8", max_size=30))
-def test_a_piece_of_a_reading_reads_the_same_where_it_came_from(text):
-    for pair in readings(text):
-        for reading in pair:
-            for at, character in enumerate(reading.text):
-                start, end = reading.span(at, at + 1)
-                assert 0 <= start < end <= len(text)
-                there = readings(text[start:end])
-                assert any(character in each.text for pair in there for each in pair)
+def test_every_byte_of_every_view_came_from_somewhere_in_the_text(text):
+    size = len(text.encode())
+    for _, reading in views(text):
+        for at in range(len(reading.data)):
+            stretches = reading.stretches(at, at + 1)
+            assert stretches
+            assert all(0 <= start < end <= size for start, end in stretches)

@@ -9,7 +9,7 @@ import pytest
 from nocturn.errors import LEAK_BLOCKED, STORAGE, TOO_LARGE, NocturnError
 from nocturn.guard.ports import EnvironmentSecrets
 from nocturn.guard.scanner import Scanner
-from nocturn.guard.screen import PAIRED_STRINGS, Screen
+from nocturn.guard.screen import PAIRED_CHARACTERS, Screen
 
 VALUE = "supersecretvalue1"
 WRITE = ["memory_write", "path", "summary", "content"]
@@ -113,10 +113,10 @@ class MeetingScanner(Scanner):
 
     together = threading.Barrier(8)
 
-    def names_across(self, texts):
+    def names_across(self, texts, trail=None):
         with contextlib.suppress(threading.BrokenBarrierError):
             self.together.wait(timeout=0.1)
-        return super().names_across(texts)
+        return super().names_across(texts, trail)
 
 
 def test_calls_in_flight_together_get_no_more_answers_than_the_budget(monkeypatch, make_caller):
@@ -150,11 +150,41 @@ def test_a_journal_that_cannot_be_written_changes_nothing(scanner_of, make_calle
 
 
 def test_more_strings_than_can_be_paired_are_refused(screen, make_caller):
-    texts = [f"{at:x}-{at:x}" for at in range(PAIRED_STRINGS)]
+    texts = [f"{at:04d}" for at in range(int((PAIRED_CHARACTERS / 8) ** 0.5))]
     screen.check(make_caller(), "sum", texts, [])
     caller = make_caller()
-    assert blocked(screen, caller, [*texts, "one more"]).code == TOO_LARGE
+    assert blocked(screen, caller, [*texts, "one", "more"]).code == TOO_LARGE
     assert caller.blocks == 0
+
+
+KEY = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
+
+
+def test_pieces_of_a_value_add_up_over_the_calls_of_a_run(scanner_of, make_caller):
+    screen = Screen(scanner_of(KEY), None)
+    caller = make_caller()
+    screen.check(caller, "memory_write", raw_of(content=f"first {KEY[:6]} here"), [])
+    error = blocked(screen, caller, raw_of(content=f"then {KEY[20:26]} there"))
+    assert error.code == LEAK_BLOCKED
+    # What was blocked is not remembered, and another run begins anew.
+    screen.check(caller, "memory_write", raw_of(content=f"again {KEY[:6]}"), [])
+    screen.check(make_caller(), "memory_write", raw_of(content=f"then {KEY[20:26]} there"), [])
+
+
+def test_pieces_in_several_strings_of_a_call_add_up(scanner_of, make_caller):
+    screen = Screen(scanner_of(KEY), None)
+    raw = raw_of(summary=f"x {KEY[12:18]} x", content=f"y {KEY[:6]} y")
+    error = blocked(screen, make_caller(), raw)
+    assert error.code == LEAK_BLOCKED
+
+
+def test_under_64_unknown_bits_together_nothing_is_blocked(scanner_of, make_caller):
+    screen = Screen(scanner_of(f"ghp_{KEY}"), None)
+    caller = make_caller()
+    screen.check(caller, "memory_write", raw_of(content=f"ghp_{KEY[:10]}"), [])
+    screen.check(caller, "memory_write", raw_of(content=f"ghp_{KEY[:10]}"), [])
+    error = blocked(screen, caller, raw_of(content=f"ghp_{KEY[:11]}"))
+    assert error.code == LEAK_BLOCKED
 
 
 def test_keys_that_repeat_count_twice_at_most(screen, make_caller):

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from nocturn.errors import ConfigurationError, NocturnError
 from nocturn.store.dotenv import parsed
-from nocturn.store.parts import parts_of
-from nocturn.store.strength import weakness_of
+from nocturn.parts import parts_of
+from nocturn.strength import weakness_of
 from nocturn.store.vault import Vault
 
 NAMES = st.from_regex(r"\A[A-Za-z_][A-Za-z0-9_.-]{0,63}\Z")

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from nocturn.store.strength import weakness_of
+from nocturn.strength import weakness_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

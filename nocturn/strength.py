@@ -26,7 +26,25 @@ _CLASSES: Final = ((r"[a-z]", 26), (r"[A-Z]", 26), (r"[0-9]", 10), (r"[!-~](?<![
 _OTHER_ALPHABET: Final = 100
 """Characters beyond ASCII: rarely from more than one script."""
 _WORDS: Final = re.compile(r"(?<![a-zA-Z])(?:[A-Z][a-z]{3,}|[a-z]{4,}|[A-Z]{4,})(?![a-zA-Z])")
+_PAIRS: Final = frozenset(
+    """
+    ab ac ad ag ai ak al am an ap ar as at au av aw ay ba be bi bl bo br bu by ca ce ch ci ck cl co
+    cr ct cu da dd de di do dr du dy ea eb ec ed ee ef eg ei el em en ep er es et ev ew ex ey fa fe
+    ff fi fl fo fr ft fu ga ge gh gi gl go gr gu ha he hi ho ht hu ia ib ic id ie if ig il im in io
+    ip ir is it iv iz ja jo ju ka ke ki ko la ld le lf li ll lo ls lt lu ly ma mb me mi mm mo mp mu
+    my na nc nd ne nf ng ni nk nn no ns nt nu ny ob oc od of og oh oi ok ol om on oo op or os ot ou
+    ov ow oy pa pe ph pi pl po pp pr ps pt pu qu ra rc rd re rg ri rk rl rm rn ro rr rs rt ru rv ry
+    sa sc se sh si sk sl sm sn so sp ss st su sw sy ta te th ti tl to tr ts tt tu tw ty ua ub uc ud
+    ue ug ui ul um un up ur us ut va ve vi vo wa we wh wi wn wo wr ya ye yo za ze zi
+    """.split()  # noqa: SIM905 - as with the words below
+)
+"""Neighbours in the words of European languages: a third of all pairs."""
+_READS_AS_A_WORD: Final = 0.7
+"""From this share of such pairs on; a random row of letters has half as many."""
 _ROWS: Final = ("qwertyuiop", "qwertzuiop", "azertyuiop", "asdfghjkl", "yxcvbnm", "zxcvbnm")
+_ROWED: Final = frozenset(
+    way[at : at + 3] for row in _ROWS for way in (row, row[::-1]) for at in range(len(row) - 2)
+)
 _LEET: Final = str.maketrans("0134578@$!", "oieastbasi")
 _COMMON: Final = frozenset(
     """
@@ -69,7 +87,7 @@ def bits_of(value: str) -> float:
     for word in _WORDS.finditer(value):
         bits += _run_bits(value, at, word.start(), alphabet, seen)
         letters = _run_bits(value, *word.span(), alphabet, seen)
-        bits += min(letters, _word_bits(len(word[0])))
+        bits += min(letters, _word_bits(word[0].lower()))
         at = word.end()
     return bits + _run_bits(value, at, len(value), alphabet, seen)
 
@@ -87,10 +105,13 @@ def _alphabet(value: str) -> int:
     return size if value.isascii() else size + _OTHER_ALPHABET
 
 
-def _word_bits(length: int) -> float:
-    """Counts letters of one case as a word, as long as words are; then as so many letters."""
-    bits = length * _LETTER_BITS
-    return min(bits, _WORD_BITS) if length <= _LONGEST_WORD else bits
+def _word_bits(word: str) -> float:
+    """Counts letters of one case as a word, if they read as one; long ones as so many letters."""
+    pairs = len(word) - 1
+    if sum(word[at : at + 2] in _PAIRS for at in range(pairs)) < _READS_AS_A_WORD * pairs:
+        return math.inf
+    bits = len(word) * _LETTER_BITS
+    return min(bits, _WORD_BITS) if len(word) <= _LONGEST_WORD else bits
 
 
 def _run_bits(value: str, start: int, end: int, alphabet: int, seen: set[str]) -> float:
@@ -120,4 +141,4 @@ def _is_ordered(last: str) -> bool:
         return False
     steps = ord(last[1]) - ord(last[0]), ord(last[2]) - ord(last[1])
     regular = steps[0] == steps[1] and abs(steps[0]) <= 1
-    return regular or any(last in row or last[::-1] in row for row in _ROWS)
+    return regular or last in _ROWED
