@@ -10,7 +10,7 @@ import math
 import re
 from typing import Final
 
-__all__ = ["FEWEST_BITS", "SHORTEST_CHARACTERS", "bits_of", "weakness_of"]
+__all__ = ["FEWEST_BITS", "SHORTEST_CHARACTERS", "bits_of", "reads_as_word", "weakness_of"]
 
 SHORTEST_CHARACTERS: Final = 8
 FEWEST_BITS: Final = 36
@@ -92,6 +92,13 @@ def bits_of(value: str) -> float:
     return bits + _run_bits(value, at, len(value), alphabet, seen)
 
 
+def reads_as_word(letters: str) -> bool:
+    """Returns whether a row of small letters reads as a word of a European language."""
+    pairs = len(letters) - 1
+    known = sum(letters[at : at + 2] in _PAIRS for at in range(pairs))
+    return known >= _READS_AS_A_WORD * pairs
+
+
 def _is_common(value: str) -> bool:
     ends = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", value.casefold())
     return any(
@@ -107,8 +114,7 @@ def _alphabet(value: str) -> int:
 
 def _word_bits(word: str) -> float:
     """Counts letters of one case as a word, if they read as one; long ones as so many letters."""
-    pairs = len(word) - 1
-    if sum(word[at : at + 2] in _PAIRS for at in range(pairs)) < _READS_AS_A_WORD * pairs:
+    if not reads_as_word(word):
         return math.inf
     bits = len(word) * _LETTER_BITS
     return min(bits, _WORD_BITS) if len(word) <= _LONGEST_WORD else bits

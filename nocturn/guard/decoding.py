@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nocturn.guard.reading import Edit
 
 __all__ = [
-    "Inflation",
+    "Budget",
     "base32",
     "base64",
     "base85",
@@ -28,6 +28,7 @@ __all__ = [
     "escapes",
     "hexadecimal",
     "in_runs",
+    "inflated",
     "morse",
     "numbers",
     "radix",
@@ -282,13 +283,15 @@ def _code(text: bytes, base: int) -> int | None:
     return code if code < _BYTE else None
 
 
-def _of_rows(source: Reading, rows: list[tuple[int, int, bytes]]) -> Reading:
+def _of_rows(
+    source: Reading, rows: list[tuple[int, int, bytes]], *, plain: bool = False
+) -> Reading:
     def places() -> Places:
         starts = [start for start, _, new in rows for _ in new]
         ends = [end for _, end, new in rows for _ in new]
         return starts, ends
 
-    return Reading(b"".join(new for _, _, new in rows), source, places)
+    return Reading(b"".join(new for _, _, new in rows), source, places, plain=plain)
 
 
 _MORSE_RUN: Final = re.compile(rb"(?:[.\-\xb7_]{1,6}[ /|,]+){7,}[.\-_]{1,6}")
@@ -317,32 +320,25 @@ def morse(source: Reading) -> Iterator[Reading]:
 
 
 _WORD_RUN: Final = re.compile(rb"[A-Za-z0-9]{18,400}")
-_RADIXES: Final = tuple(
-    {code: at for at, code in enumerate(alphabet)}
-    for alphabet in (
-        b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
-        _DIGITS + string.ascii_uppercase.encode() + string.ascii_lowercase.encode(),
-        _DIGITS + string.ascii_lowercase.encode() + string.ascii_uppercase.encode(),
-    )
+_RADIXES: Final = (
+    b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+    _DIGITS + string.ascii_uppercase.encode() + string.ascii_lowercase.encode(),
+    _DIGITS + string.ascii_lowercase.encode() + string.ascii_uppercase.encode(),
 )
 _LEADING: Final = 3
-"""Characters in front that may belong to the text before an encoded number."""
-_RADIX_BYTES: Final = 32_768
+"""Characters in front that may belong to the text before an encoded number, and one more."""
+_DIGITS_AT_ONCE: Final = 8
 
 
-def radix(source: Reading) -> Iterator[Reading]:
+def radix(source: Reading, budget: Budget) -> Iterator[Reading]:
     """Yields what runs of letters and digits are as numbers in base 36, 58 and 62."""
     rows: list[tuple[int, int, bytes]] = []
-    left = _RADIX_BYTES
     for run in _WORD_RUN.finditer(source.data):
-        left -= len(run[0])
-        if left < 0:
+        if not budget.takes_radix(len(run[0])):
             break
-        for skip in range(_LEADING):
-            text = run[0][skip:]
-            for number in _numbers_of(text):
-                size = (number.bit_length() + 7) // 8
-                rows.append((run.start(), run.end(), number.to_bytes(size, "big") + b"\0"))
+        for number in _numbers_of(run[0]):
+            size = (number.bit_length() + 7) // 8
+            rows.append((run.start(), run.end(), number.to_bytes(size, "big") + b"\0"))
     if rows:
         yield _of_rows(source, rows)
 
@@ -350,17 +346,30 @@ def radix(source: Reading) -> Iterator[Reading]:
 def _numbers_of(text: bytes) -> Iterator[int]:
     lower = text.lower()
     if text in (lower, text.upper()):
-        yield int(lower, 36)
-    for values in _RADIXES:
-        base = len(values)
-        number = 0
-        for code in text:
-            digit = values.get(code)
-            if digit is None:
-                break
-            number = number * base + digit
-        else:
+        for skip in range(_LEADING):
+            yield int(lower[skip:], 36)
+    for alphabet in _RADIXES:
+        if text.translate(None, alphabet):
+            continue
+        base = len(alphabet)
+        digits = text.translate(bytes.maketrans(alphabet, bytes(range(base))))
+        number = _number(digits, base)
+        yield number
+        for skip in range(1, _LEADING):
+            number -= digits[skip - 1] * base ** (len(digits) - skip)
             yield number
+
+
+def _number(digits: bytes, base: int) -> int:
+    """Adds some digits at a time to the long number: most of the work is then on short ones."""
+    number = 0
+    for at in range(0, len(digits), _DIGITS_AT_ONCE):
+        row = digits[at : at + _DIGITS_AT_ONCE]
+        short = 0
+        for digit in row:
+            short = short * base + digit
+        number = number * base ** len(row) + short
+    return number
 
 
 _DENSE_RUN: Final = re.compile(rb"[!-~]{20,}")
@@ -378,20 +387,17 @@ _BASE85: Final = tuple(
         + b".-:+=^!/*?&<>()[]{}@%$#",
     )
 )
-_DENSE_BYTES: Final = 8_192
 _WORD: Final = 1 << 32
 
 
-def base85(source: Reading) -> Iterator[Reading]:
+def base85(source: Reading, budget: Budget) -> Iterator[Reading]:
     """Yields what runs without white space are in base85: Adobe's, Git's and ZeroMQ's."""
     rows: list[tuple[int, int, bytes]] = []
-    left = _DENSE_BYTES
     for run in _DENSE_RUN.finditer(source.data):
         text = run[0]
         if text.isalnum():
             continue
-        left -= len(text)
-        if left < 0:
+        if not budget.takes_dense(len(text)):
             break
         rows += (
             (run.start(), run.end(), data)
@@ -421,34 +427,53 @@ _MAGICS: Final = (
 _FEWEST_INFLATED: Final = 4
 
 
-class Inflation:
-    """Undoes compression, within a budget for a whole text.
+class Budget:
+    """What may be spent on one text, on the work that a text can make long.
 
-    Args:
-        most_bytes: What may come out, in all.
+    Attributes:
+        inflated_bytes: What may still come out of compression.
+        tries: How often something may still be taken for compressed.
+        radix_bytes: How much may still be read as a number in a large base, of whatever length.
+        dense_bytes: How much may still be read as base85.
     """
 
-    def __init__(self, most_bytes: int) -> None:
-        self.left = most_bytes
-        self._tries = 2_048
+    __slots__ = ("dense_bytes", "inflated_bytes", "radix_bytes", "tries")
 
-    def of(self, source: Reading, firsts: Iterable[int]) -> Iterator[Reading]:
-        """Yields what is compressed in a reading.
+    def __init__(self) -> None:
+        self.inflated_bytes = 262_144
+        self.tries = 2_048
+        self.radix_bytes = 65_536
+        self.dense_bytes = 16_384
 
-        Args:
-            source: The reading.
-            firsts: Where a stream without a header may begin.
-        """
-        data = source.data
-        places = [at for magic in _MAGICS for at in _all_places(data, magic)]
-        for at, raw in (*((at, False) for at in places), *((at, True) for at in firsts)):
-            if self.left <= 0 or self._tries <= 0:
-                return
-            self._tries -= 1
-            out = _inflated(memoryview(data)[at:], raw=raw, most=self.left)
-            if len(out) >= _FEWEST_INFLATED:
-                self.left -= len(out)
-                yield _of_rows(source, [(at, len(data), out)])
+    def takes_radix(self, size: int) -> bool:
+        """Spends on a number of so many digits; returns whether there was enough."""
+        self.radix_bytes -= size
+        return self.radix_bytes >= 0
+
+    def takes_dense(self, size: int) -> bool:
+        """Spends on so many characters of base85; returns whether there was enough."""
+        self.dense_bytes -= size
+        return self.dense_bytes >= 0
+
+
+def inflated(source: Reading, firsts: Iterable[int], budget: Budget) -> Iterator[Reading]:
+    """Yields what is compressed in a reading.
+
+    Args:
+        source: The reading.
+        firsts: Where a stream without a header may begin.
+        budget: What may be spent.
+    """
+    data = source.data
+    places = [(at, False) for magic in _MAGICS for at in _all_places(data, magic)]
+    for at, raw in (*places, *((at, True) for at in firsts)):
+        if budget.inflated_bytes <= 0 or budget.tries <= 0:
+            return
+        budget.tries -= 1
+        out = _inflated(memoryview(data)[at:], raw=raw, most=budget.inflated_bytes)
+        if len(out) >= _FEWEST_INFLATED:
+            budget.inflated_bytes -= len(out)
+            yield _of_rows(source, [(at, len(data), out)], plain=True)
 
 
 def _all_places(data: bytes, magic: bytes) -> Iterator[int]:

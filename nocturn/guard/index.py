@@ -211,7 +211,8 @@ def _cuts(
     step = max(every, size // _LONG)
     last = size - gram
     for start in (*range(0, last, step), last):
-        if any(bits[start : start + gram]):
+        # Less unknown than a gram is under 4 characters, which are not matched.
+        if all(bits[start : start + gram]):
             yield start, start + gram
 
 

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from nocturn.guard.folding import ALPHANUMERIC, skeleton
 from nocturn.limits import SECRET_CHARACTERS
 from nocturn.parts import parts_of
-from nocturn.strength import bits_of, weakness_of
+from nocturn.strength import bits_of, reads_as_word, weakness_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,10 +54,10 @@ ENOUGH_BITS: Final = 64.0
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/@:]*:(?P<password>[^\s/]*)@)?")
 _QUERY: Final = re.compile(r"[?&#][^=&\s]*=([^&\s#]*)")
 _JWT: Final = re.compile(r"eyJ[\w-]*\.[\w-]*\.(?=[\w-])")
-_WORDS: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Z]?[a-z]{2,}|[A-Z]{2,8}|(?:[A-Z][a-z]{2,}){2,})\d{0,2}(?![A-Za-z0-9])[^A-Za-z0-9]?"
-)
-"""What reads as words, as ``sk-ant-api03-`` and ``AccountKey=`` do, with the mark behind it."""
+_WORD: Final = r"(?:[A-Z]?[a-z]+|[A-Z]{1,8}|(?:[A-Z][a-z]{2,}){2,})\d{0,2}"
+_LEADING: Final = re.compile(rf"(?:{_WORD}[-_.:=;/@]+)+")
+"""What services put in front of their tokens, such as ``sk-ant-api03-`` and ``AccountKey=``."""
+_WORDS: Final = re.compile(rf"(?<![A-Za-z0-9])(?=[A-Za-z]{{2}})({_WORD})(?![A-Za-z0-9])[-_.:=;/@]*")
 _PEM_HEAD: Final = re.compile(r"-----[A-Z0-9 ]+-----")
 _DER: Final = re.compile(r"(?<![A-Za-z0-9+/])MI[A-Za-z0-9+/\s]{62}")
 _DER_PUBLIC: Final = 44
@@ -209,13 +209,12 @@ def _unknown(text: str, public: int, parts: tuple[str, ...]) -> list[bool]:
         known(0, jwt.end())
     for der in _DER.finditer(text):
         known(der.start(), der.start() + _DER_PUBLIC)
-    at = 0
-    while word := _WORDS.match(text, at):
-        at = word.end()
-    known(0, max(at, min(public, len(text))))
+    leading = _LEADING.match(text)
+    known(0, max(leading.end() if leading else 0, min(public, len(text))))
     inner = list(unknown)
     for word in _WORDS.finditer(text):
-        inner[slice(*word.span())] = [False] * len(word[0])
+        if reads_as_word(word[1].rstrip(string.digits).lower()):
+            inner[slice(*word.span())] = [False] * len(word[0])
     if sum(inner) * _alphabet_bits(text) >= ENOUGH_BITS:
         return inner
     return unknown if any(unknown) else [True] * len(text)

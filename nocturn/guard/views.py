@@ -28,9 +28,8 @@ Seen: TypeAlias = "tuple[View, Reading]"
 _DEEPEST: Final = 3
 """Encodings one within the other that are undone."""
 _TIMES_THE_INPUT: Final = 4
-_INFLATED_BYTES: Final = 262_144
-_SMALL_BYTES: Final = 4_096
-"""What even a short text may become."""
+_BEYOND_BYTES: Final = 262_144
+"""What even a short text may become, by compression above all."""
 
 _WHITE: Final = b" \t\n\r\v\f"
 _TAG: Final = re.compile(rb"</?[A-Za-z!][^<>]{0,256}>|<!--.{0,256}?-->", re.DOTALL)
@@ -74,8 +73,8 @@ def views(text: str) -> Iterator[Seen]:
     inflated 256 KiB.
     """
     root = Reading(text.encode("utf-8", "surrogatepass"), plain=True)
-    inflation = decoding.Inflation(_INFLATED_BYTES)
-    left = _TIMES_THE_INPUT * len(root.data) + _SMALL_BYTES
+    budget = decoding.Budget()
+    left = _TIMES_THE_INPUT * len(root.data) + _BEYOND_BYTES
     seen = {root.data}
     level = [root]
     for depth in range(_DEEPEST + 1):
@@ -88,13 +87,13 @@ def views(text: str) -> Iterator[Seen]:
                 unescaped = decoding.escapes(reading)
                 if unescaped is not None:
                     deeper.append(unescaped)
-                for view, decoded in _decoded(plain, inflation):
+                for view, decoded in _decoded(plain, budget):
                     yield view, decoded
                     if decoded.plain:
                         deeper += _readable(decoded)
         level.clear()
         for each in deeper:
-            if each.data in seen or len(each.data) > left + _INFLATED_BYTES - inflation.left:
+            if each.data in seen or len(each.data) > left:
                 continue
             seen.add(each.data)
             left -= len(each.data)
@@ -151,21 +150,19 @@ def _rearranged(plain: Reading) -> Iterator[Seen]:
     yield from ((View.EXACT, each) for each in decoding.numbers(plain))
 
 
-def _decoded(plain: Reading, inflation: decoding.Inflation) -> Iterator[Seen]:
+def _decoded(plain: Reading, budget: decoding.Budget) -> Iterator[Seen]:
     for way in (decoding.base64, decoding.hexadecimal, decoding.base32, decoding.binary):
         for reading in way(plain):
             yield View.EXACT, reading
-            for inflated in inflation.of(reading, ()):
-                yield View.EXACT, inflated
-    for way in (decoding.radix, decoding.base85):
-        for reading in way(plain):
+            yield from ((View.EXACT, each) for each in decoding.inflated(reading, (), budget))
+    for spend in (decoding.radix, decoding.base85):
+        for reading in spend(plain, budget):
             yield View.EXACT, reading
     for source in (plain, _backwards(plain)):
         for reading, firsts in decoding.in_runs(source):
             yield View.EXACT, reading
             yield from _masked(reading)
-            for inflated in inflation.of(reading, firsts):
-                yield View.EXACT, inflated
+            yield from ((View.EXACT, each) for each in decoding.inflated(reading, firsts, budget))
 
 
 def _masked(reading: Reading) -> Iterator[Seen]:

@@ -5,8 +5,8 @@ import base64
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nocturn.guard.views import views
 from nocturn.guard.scanner import REDACTED, Scanner
+from nocturn.guard.views import views
 from nocturn.secret import Secret
 
 # How long an example takes says how busy the machine is.

@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nocturn.errors import ConfigurationError, NocturnError
-from nocturn.store.dotenv import parsed
 from nocturn.parts import parts_of
-from nocturn.strength import weakness_of
+from nocturn.store.dotenv import parsed
 from nocturn.store.vault import Vault
+from nocturn.strength import weakness_of
 
 NAMES = st.from_regex(r"\A[A-Za-z_][A-Za-z0-9_.-]{0,63}\Z")
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
