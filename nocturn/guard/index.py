@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from nocturn.guard.folding import skeleton
+from nocturn.limits import SECRET_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -211,8 +212,7 @@ def _cuts(
     step = max(every, size // _LONG)
     last = size - gram
     for start in (*range(0, last, step), last):
-        # Less unknown than a gram is under 4 characters, which are not matched.
-        if all(bits[start : start + gram]):
+        if sum(map(bool, bits[start : start + gram])) >= SECRET_CHARACTERS:
             yield start, start + gram
 
 
