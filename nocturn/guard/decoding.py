@@ -10,7 +10,7 @@ import binascii
 import re
 import string
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.guard.reading import Places, Reading, edited, kept_of
 
@@ -425,6 +425,9 @@ _MAGICS: Final = (
     *(b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"),
 )
 _FEWEST_INFLATED: Final = 4
+_LZMA_BYTES: Final = 1 << 25
+_ANY_HEADER: Final = 47
+"""For zlib: its own header or gzip's."""
 
 
 class Budget:
@@ -470,10 +473,10 @@ def inflated(source: Reading, firsts: Iterable[int], budget: Budget) -> Iterator
         if budget.inflated_bytes <= 0 or budget.tries <= 0:
             return
         budget.tries -= 1
-        out = _inflated(memoryview(data)[at:], raw=raw, most=budget.inflated_bytes)
+        out, end = _inflated(data[at:], raw=raw, most=budget.inflated_bytes)
         if len(out) >= _FEWEST_INFLATED:
             budget.inflated_bytes -= len(out)
-            yield _of_rows(source, [(at, len(data), out)], plain=True)
+            yield _of_rows(source, [(at, at + end, out)], plain=True)
 
 
 def _all_places(data: bytes, magic: bytes) -> Iterator[int]:
@@ -483,18 +486,23 @@ def _all_places(data: bytes, magic: bytes) -> Iterator[int]:
         at = data.find(magic, at + 1)
 
 
-def _inflated(data: memoryview, *, raw: bool, most: int) -> bytes:
+def _inflated(data: bytes, *, raw: bool, most: int) -> tuple[bytes, int]:
+    """Returns what comes out of compressed data, as far as it goes, and how much was read."""
     import bz2
     import lzma
     import zlib
 
+    stream: Any
+    if raw:
+        stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    elif data.startswith(b"BZh"):
+        stream = bz2.BZ2Decompressor()
+    elif data[0] in b"\xfd\x5d":
+        stream = lzma.LZMADecompressor(memlimit=_LZMA_BYTES)
+    else:
+        stream = zlib.decompressobj(_ANY_HEADER)
     try:
-        if raw:
-            return zlib.decompressobj(-15).decompress(data, most)
-        if bytes(data[:3]) == b"BZh":
-            return bz2.BZ2Decompressor().decompress(data, most)
-        if data[0] in b"\xfd\x5d":
-            return lzma.LZMADecompressor(memlimit=1 << 25).decompress(data, most)
-        return zlib.decompressobj(47).decompress(data, most)
-    except (zlib.error, OSError, EOFError, lzma.LZMAError, ValueError):
-        return b""
+        out: bytes = stream.decompress(data, most)
+    except (zlib.error, OSError, EOFError, lzma.LZMAError):
+        return b"", 0
+    return out, len(data) - len(stream.unused_data)
