@@ -6,7 +6,7 @@ from nocturn.tools import BUILT_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from typing import Any, Literal, TypeAlias
 
@@ -23,15 +23,18 @@ class Memory:
     Args:
         call: :meth:`nocturn.Workspace.call`.
         folder: The ``memory/`` folder.
-        redact: Takes secrets out of a text.
+        redact_all: Takes secrets out of several texts at once.
     """
 
     def __init__(
-        self, call: Callable[..., Any], folder: Path, redact: Callable[[str], str]
+        self,
+        call: Callable[..., Any],
+        folder: Path,
+        redact_all: Callable[[Sequence[str]], Sequence[str]],
     ) -> None:
         self._call = call
         self._folder = folder
-        self._redact = redact
+        self._redact_all = redact_all
 
     def write(
         self,
@@ -109,7 +112,7 @@ class Memory:
 
         from nocturn.store.catalog import render
 
-        catalog = render(self._folder, self._redact)
+        catalog = render(self._folder, self._redact_all)
         for warning in catalog.left_out:
             logging.getLogger("nocturn").warning("%s", warning)
         return catalog.text

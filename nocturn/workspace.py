@@ -124,7 +124,7 @@ class Workspace:
         """The notes."""
         from nocturn.memory import Memory
 
-        return Memory(self.call, self.path / "memory", self._redact)
+        return Memory(self.call, self.path / "memory", self._redact_all)
 
     @cached_property
     def path(self) -> Path:
@@ -381,7 +381,9 @@ class Workspace:
         from nocturn.tools.time import time_tools
 
         scanner, journal = self._scanner, JournalFile(self.path / ".nocturn")
-        registry = Registry((*memory_tools(self._notes, scanner.redact), *time_tools()))
+        registry = Registry(
+            (*memory_tools(self._notes, scanner.redact, scanner.redact_all), *time_tools())
+        )
         for each in self._own_tools:
             registry.add(each)
         return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
@@ -396,10 +398,10 @@ class Workspace:
                 self._made_scanner = Scanner((*self._secrets, self._lazy_vault))
             return self._made_scanner
 
-    def _redact(self, text: str) -> str:
-        """Takes every secret out of a text, those too that were kept just now."""
+    def _redact_all(self, texts: Sequence[str]) -> list[str]:
+        """Takes every secret out of some texts, those too that were kept just now."""
         self._read_secrets()
-        return self._scanner.redact(text)
+        return self._scanner.redact_all(texts)
 
     def _read_secrets(self) -> None:
         """Has the scanner know every secret, those too that were put into the vault just now."""

@@ -159,12 +159,27 @@ class Scanner:
         return self._redact_short(text) if len(text) <= _SHORT else self._redact(text)
 
     def _redact(self, text: str) -> str:
-        pieces: list[str] = []
-        at = 0
-        for start, end in self.spans(text):
-            pieces += (text[at:start], REDACTED)
-            at = end
-        return "".join((*pieces, text[at:])) if pieces else text
+        return _struck_out(text, self.spans(text))
+
+    def redact_all(self, texts: Sequence[str]) -> list[str]:
+        """Returns each text redacted. They are looked at together: thousands cost one look."""
+        spans = self.spans(_APART.join(texts)) if self.armed else []
+        if not spans:
+            return [*texts]
+        redacted: list[str] = []
+        begin = 0
+        for text in texts:
+            end = begin + len(text)
+            # A stretch over a border strikes out its part of either text.
+            first = bisect_right(spans, begin, key=lambda span: span[1])
+            last = bisect_left(spans, end, key=lambda span: span[0])
+            inner = [
+                (max(start, begin) - begin, min(stop, end) - begin)
+                for start, stop in spans[first:last]
+            ]
+            redacted.append(_struck_out(text, inner))
+            begin = end + len(_APART)
+        return redacted
 
     def redact_value(self, value: Any) -> Any:
         """Returns a JSON value with every string in it redacted, keys too.
@@ -177,17 +192,21 @@ class Scanner:
         """
         if not self._compiled().indexes:
             return value
+        texts = [*dict.fromkeys(_strings(value))]
+        seen = dict(zip(texts, self.redact_all(texts), strict=True))
         top: list[Any] = [None]
         todo: list[tuple[Any, Any, Any]] = [(value, top, 0)]
         while todo:
             item, holder, key = todo.pop()
             if isinstance(item, str):
-                holder[key] = self.redact(item)
+                holder[key] = seen[item]
             elif isinstance(item, dict):
                 into: dict[Any, Any] = {}
                 holder[key] = into
                 names: list[Any] = [*item]
-                todo += ((item[name], into, self._free_key(name, into)) for name in names)
+                todo += (
+                    (item[name], into, _free_key(seen.get(name, name), into)) for name in names
+                )
             elif isinstance(item, list | tuple):
                 row: list[Any] = [*item]
                 holder[key] = row
@@ -195,15 +214,6 @@ class Scanner:
             else:
                 holder[key] = item
         return top[0]
-
-    def _free_key(self, key: Any, into: dict[Any, Any]) -> Any:
-        """Returns the key as it may be seen, and keeps its place in the order."""
-        seen = self.redact(key) if isinstance(key, str) else key
-        free, number = seen, 2
-        while free in into:
-            free, number = f"{seen} ({number})", number + 1
-        into[free] = None
-        return free
 
     def _look(self, text: str) -> _Found:
         found = _Found(tries=len(text))
@@ -240,6 +250,39 @@ class Scanner:
         # A new memory, last: what is at work now may still remember what was not known then.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
         return values
+
+
+def _struck_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for start, end in spans:
+        pieces += (text[at:start], REDACTED)
+        at = end
+    return "".join((*pieces, text[at:])) if pieces else text
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yields every string in a JSON value, keys too; not recursive, as such values are nested."""
+    todo: list[Any] = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            inner: list[Any] = [*item, *item.values()]
+            todo += inner
+        elif isinstance(item, list | tuple):
+            row: list[Any] = [*item]
+            todo += row
+
+
+def _free_key(seen: Any, into: dict[Any, Any]) -> Any:
+    """Returns the key as it may be seen, and keeps its place in the order."""
+    free, number = seen, 2
+    while free in into:
+        free, number = f"{seen} ({number})", number + 1
+    into[free] = None
+    return free
 
 
 def border_characters(texts: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from nocturn.store.summary import summary_of
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 __all__ = ["Catalog", "prompt_block", "render"]
@@ -44,29 +44,31 @@ class Catalog:
     left_out: tuple[str, ...]
 
 
-def render(root: Path, redact: Callable[[str], str]) -> Catalog:
+def render(root: Path, redact_all: Callable[[Sequence[str]], Sequence[str]]) -> Catalog:
     """Reads the heads of all notes and lists them.
 
     Args:
         root: The ``memory/`` folder, which may be missing.
-        redact: Takes secrets out of a text.
+        redact_all: Takes secrets out of several texts at once.
 
     Raises:
         NocturnError: ``PATH_ESCAPE`` or ``STORAGE``, where the folder itself cannot be opened.
     """
+    entries = [
+        (unicodedata.normalize("NFC", entry.path), *_summary(entry))
+        for entry in Folder(root).walk()
+        if entry.kind == "closed" or is_note_name(entry.name)
+    ]
     lines: list[tuple[str, str]] = []
     left_out: list[tuple[str, str]] = []
-    for entry in Folder(root).walk():
-        if entry.kind != "closed" and not is_note_name(entry.name):
-            continue
-        # Redacted before it is sorted: where a name stands among others would tell what it is.
-        path = redact(unicodedata.normalize("NFC", entry.path))
+    redacted = redact_all([text for path, summary, _ in entries for text in (path, summary)])
+    # Redacted before it is sorted: where a name stands among others would tell what it is.
+    for path, summary, (_, _, trouble) in zip(redacted[::2], redacted[1::2], entries, strict=True):
         shown = _neutral(path)
-        summary, trouble = _summary(entry)
         if trouble:
             left_out.append((path, f'"{shown}" is left out of the catalog: {trouble}'))
         else:
-            lines.append((path, f"{shown} — {_neutral(redact(summary))}"))
+            lines.append((path, f"{shown} — {_neutral(summary)}"))
     return Catalog(
         _packed([line for _, line in sorted(lines)]),
         tuple(warning for _, warning in sorted(left_out)),

@@ -26,7 +26,7 @@ from nocturn.store.trouble import not_found, shown
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from nocturn.store.place import Place
@@ -235,7 +235,7 @@ class NoteStore:
         self,
         limit: int = LIST_PAGE,
         cursor: str | None = None,
-        redact: Callable[[str], str] = str,
+        redact_all: Callable[[Sequence[str]], Sequence[str]] = tuple,
     ) -> _Page:
         """Gives a page of notes, by path. Links and what cannot be read are left out.
 
@@ -244,7 +244,7 @@ class NoteStore:
         Args:
             limit: How many at most.
             cursor: Where the last page ended, as it was given; None for the first.
-            redact: Applied to the paths before they are sorted: their order would tell, and a
+            redact_all: Applied to the paths before they are sorted: their order would tell, and a
                 cursor that was redacted later would not stand where the page ended.
 
         Returns:
@@ -256,7 +256,7 @@ class NoteStore:
             if entry.kind == "file" and is_note_name(entry.name)
         )
         page: _Notes = []
-        for path, on_disk in _listed(found, redact):
+        for path, on_disk in _listed(found, redact_all):
             if cursor is not None and path <= cursor:
                 continue
             try:
@@ -325,11 +325,15 @@ def is_note_name(name: str) -> bool:
     return name[-3:].lower() == ".md"
 
 
-def _listed(paths: Iterable[str], redact: Callable[[str], str]) -> Iterable[tuple[str, str]]:
+def _listed(
+    paths: Iterable[str], redact_all: Callable[[Sequence[str]], Sequence[str]]
+) -> Iterable[tuple[str, str]]:
     """Gives each path as it is shown, and as it is spelled on disk, sorted."""
     listed: dict[str, str] = {}
-    for path in sorted(paths):
-        shown = free = visible(redact(unicodedata.normalize("NFC", path)), keep="")
+    in_order = sorted(paths)
+    redacted = redact_all([unicodedata.normalize("NFC", path) for path in in_order])
+    for path, seen in zip(in_order, redacted, strict=True):
+        shown = free = visible(seen, keep="")
         number = 2
         while free in listed:
             free, number = f"{shown} ({number})", number + 1

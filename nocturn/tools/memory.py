@@ -17,7 +17,7 @@ from nocturn.store import preamble
 from nocturn.store.notes import ANY, NoteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nocturn.effects import Clearance, Preview
 
@@ -35,12 +35,17 @@ IfVersion = Annotated[
 ]
 
 
-def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
+def memory_tools(
+    notes: NoteStore,
+    redact: Callable[[str], str],
+    redact_all: Callable[[Sequence[str]], Sequence[str]],
+) -> list[Tool]:
     """Returns the tools of the ``memory`` namespace.
 
     Args:
         notes: Where the notes are.
         redact: Takes secrets out of a text: what a guest is shown of a note.
+        redact_all: Takes them out of several texts at once.
     """
 
     def foresee_write(arguments: dict[str, Any]) -> Preview:
@@ -165,7 +170,7 @@ def memory_tools(notes: NoteStore, redact: Callable[[str], str]) -> list[Tool]:
         cursor: Annotated[str | None, "The cursor of the page before."] = None,
     ) -> dict[str, Any]:
         """List the notes, a page at a time."""
-        page, following = notes.list(limit, cursor, redact)
+        page, following = notes.list(limit, cursor, redact_all)
         return {"notes": [each.to_dict() for each in page], "cursor": following}
 
     @tool(

@@ -14,8 +14,8 @@ from nocturn.store.catalog import _packed, prompt_block, render
 NOTICE = "({} more notes not listed — memory is at its limit; consolidate)"
 
 
-def same(text):
-    return text
+def same(texts):
+    return texts
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_a_decomposed_name_is_listed_composed(line):
 def test_paths_summaries_and_warnings_are_redacted(root, make):
     make("hunter2.md", "say hunter2")
     make("hunter2/bad.md", b"\xff")
-    catalog = render(root, lambda text: text.replace("hunter2", "[REDACTED]"))
+    catalog = render(root, lambda texts: [text.replace("hunter2", "[REDACTED]") for text in texts])
     assert catalog.text == "[REDACTED].md — say [REDACTED]"
     assert "hunter2" not in catalog.left_out[0]
 
