@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -119,3 +121,21 @@ def test_a_ratio_is_above_one_where_more_was_needed_than_the_least(figure) -> No
     assert figure.Figure("x", 2.0, None, 1.0, "y").cells()[4] == "2.0 times y"
     assert figure.Figure("x", 10.0, None, 40.0, "y", "/s").cells()[4] == "4.0 times y"
     assert figure.Figure("x", 10.0).cells()[2:] == ("", "", "")
+
+
+def test_leak_shapes_says_what_each_scanner_finds_and_which_are_not_installed(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "data/leaks"
+    folder.mkdir(parents=True)
+    token = "ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1z2A"
+    given = [("gitleaks", "pos", token), ("gitleaks", "neg", "none"), ("gitleaks", "neg", token)]
+    lines = [json.dumps({"ds": ds, "label": label, "text": text}) for ds, label, text in given]
+    with gzip.open(folder / "patterns.jsonl.gz", "wt") as file:
+        file.write("\n".join(lines))
+    where = ("--shared", str(tmp_path), "--no-install", "--cache", str(tmp_path / "nothing"))
+    rows = table("leak_shapes", *where)
+    assert rows["scanner"][1:3] == ["gitleaks, secrets (1)", "gitleaks, none (1)"]
+    assert rows["nocturn"][1:3] == rows["nocturn, blocked"][1:3] == ["100.0%", "0.0%"]
+    assert rows["detect-secrets"][1] == "not installed"
+    assert not (tmp_path / "nothing").exists()
