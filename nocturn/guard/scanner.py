@@ -77,6 +77,19 @@ class Scanner:
         """Returns the names of the secrets that the text holds, sorted. For people only."""
         return tuple(sorted({name for name, _, _ in self._hits(text)}))
 
+    def found(self, text: str) -> list[tuple[str, int, int]]:
+        """Returns ``(name, start, end)`` of each secret in the text, sorted by place.
+
+        For people only. What two forms of a secret say of one place is said once.
+        """
+        places: list[tuple[str, int, int]] = []
+        reach: dict[str, int] = {}
+        for name, start, end in sorted(set(self._hits(text)), key=lambda hit: (hit[1], -hit[2])):
+            if start >= reach.get(name, 0):
+                places.append((name, start, end))
+                reach[name] = end
+        return places
+
     def names_across(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Returns the names of the secrets that stand in a text, or across two of them joined.
 
