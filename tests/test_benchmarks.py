@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +16,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "scripts/benchmarks"
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="it measures the zygote and /proc")
 
 
-def table(name: str, *options: str) -> dict[str, list[str]]:
-    """Runs a benchmark and returns the lines of its table, the head too, by their first cells."""
+def run(name: str, *options: str) -> str:
+    """Runs a benchmark and returns what it printed."""
     done = subprocess.run(
         [sys.executable, FOLDER / f"{name}.py", "--quick", "--markdown", *options],
         capture_output=True,
@@ -26,24 +26,21 @@ def table(name: str, *options: str) -> dict[str, list[str]]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    rows = [line.strip("|").split("|") for line in done.stdout.splitlines() if line[:1] == "|"]
+    return done.stdout
+
+
+def table(name: str, *options: str) -> dict[str, list[str]]:
+    """Runs a benchmark and returns the lines of its table, the head too, by their first cells."""
+    lines = run(name, *options).splitlines()
+    rows = [line.strip("|").split("|") for line in lines if line[:1] == "|"]
     cells = [[cell.strip() for cell in row] for row in rows]
     assert len({len(row) for row in cells}) == 1
     return {row[0]: row for row in cells}
 
 
 @pytest.fixture(scope="module")
-def figure():
-    """``sections/figure.py``, loaded as the benchmarks load it, and unloaded again."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(FOLDER))
-    try:
-        yield importlib.import_module("sections.figure")
-    finally:
-        sys.path.remove(str(FOLDER))
-        for name in set(sys.modules) - before:
-            if str(FOLDER) in str(getattr(sys.modules[name], "__file__", "")):
-                del sys.modules[name]
+def figure(load_benchmark):
+    return load_benchmark("sections.figure")
 
 
 @linux_only
@@ -92,6 +89,37 @@ def test_peers_says_of_each_what_walls_it_has_and_which_are_not_installed(tmp_pa
             measured = cell[:1].isdigit() and cell.endswith(")")
             assert measured or (what == "idle" and os.geteuid() != 0), (name, what, cell)
     assert not (tmp_path / "nothing").exists()
+
+
+@linux_only
+def test_leaks_shows_what_is_caught_what_is_learned_and_what_it_takes() -> None:
+    done = run("leaks", "--only", "times")
+    assert "| the first scan, 1,000 values " in done
+    assert "≤ 2.00 ms" in done
+    assert "≤ 150.00 ms" in done
+    assert done.count("≤ 500.00 ms") >= 30
+    done = run("leaks", "--only", "prose", "--seed", "7")
+    assert "; seed 7\n" in done
+    assert re.search(r"\*\*Ordinary texts\*\*: 40 of them", done)
+    assert re.search(r"\| 10 +\| +0 \|", done)
+    assert re.search(r"\| 1,000 +\| +0 \|", done)
+
+
+def test_leaks_says_that_the_given_evasions_are_not_there(tmp_path: Path) -> None:
+    assert "is not here: skipped" in run("leaks", "--only", "given", "--shared", str(tmp_path))
+
+
+def test_our_own_evasions_each_tell_one_value_from_another(load_benchmark) -> None:
+    evasions, spreads = map(load_benchmark, ("attacks.evasions", "attacks.spreads"))
+    values = load_benchmark("attacks.values")
+    one, other = values.fresh(8), values.fresh(8)
+    for name, hide in {**evasions.EVASIONS, **spreads.SPREADS}.items():
+        for mine, yours in zip(one, other, strict=True):
+            values.RANDOM.seed(1)
+            hidden = hide(mine)
+            values.RANDOM.seed(1)
+            assert hidden != hide(yours), name
+    assert evasions.EVASIONS.keys() | spreads.SPREADS.keys() >= evasions.HOPELESS
 
 
 def test_a_peer_that_hangs_or_fails_is_a_cell_and_not_the_end() -> None:

@@ -35,16 +35,16 @@ class Rounds:
     """How much is tried.
 
     Attributes:
-        values: Values that each class hides, eight for each.
-        runs: Values that each class that is spread over calls hides, eight for each.
+        values: Values that each class hides, a multiple of eight.
+        runs: Values that each class hides that is spread over fields and calls.
         texts: Ordinary texts that are read; None for all there are.
         timings: How often each time is taken.
         hostile: How often each hostile text is timed.
         oracle: What the guest may ask.
     """
 
-    values: int = 25
-    runs: int = 3
+    values: int = 200
+    runs: int = 24
     texts: int | None = None
     timings: int = 50
     hostile: int = 3
@@ -52,8 +52,8 @@ class Rounds:
 
 
 _QUICK: Final = Rounds(
-    values=1,
-    runs=1,
+    values=8,
+    runs=2,
     texts=40,
     timings=3,
     hostile=1,
@@ -109,7 +109,7 @@ def _given_evasions(given: Given) -> Iterator[str]:
         yield "The given set of evasions is not here: skipped."
         return
     notes = {name: _noted(found.note, each) for name, each in found.encodings.items()}
-    hidden, others = found.secrets(given.rounds.values), found.secrets(given.rounds.values)
+    hidden, others = (found.secrets(given.rounds.values // 8) for _ in range(2))
     rates = list(catch.rates(notes, hidden, others))
     yield (
         f"**Evasions that were given**; the target is {_GIVEN_MOST} classes at 90 %, "
@@ -119,12 +119,12 @@ def _given_evasions(given: Given) -> Iterator[str]:
 
 
 def _own_evasions(given: Given) -> Iterator[str]:
-    count = given.rounds.values * 8
+    count = given.rounds.values
     notes = {name: _noted(evasions.note, each) for name, each in evasions.EVASIONS.items()}
     rates = list(catch.rates(notes, values.fresh(count), values.fresh(count)))
     yield "**Our second set**, in one text; the scanner is not tuned to it."
     yield from _told(given, [each for each in rates if each.name not in evasions.HOPELESS])
-    count = given.rounds.runs * 8
+    count = given.rounds.runs
     spread = list(spread_rates(given.folder, values.fresh(count), values.fresh(count)))
     yield "**Our second set**, over the fields of a call and the calls of a run, each run for real."
     yield from _told(given, [each for each in spread if each.name not in evasions.HOPELESS])

@@ -27,8 +27,8 @@ function ask(guess, call) {
     return record("ok");
   } catch (error) {
     // What is echoed differs from guess to guess, and call ids at random: only marks are of interest.
-    const told = error.message.split(guess).join("…").replace(/[0-9a-f]{16,}|\d+/g, "#")
-      .replace(/“[^”]*”/g, (echo) => (echo.includes(MARK) ? MARK : "…"));
+    const told = error.message.replace(/“[^”]*”|\S+\.md/g, (echo) => (echo.includes(MARK) ? MARK : "…"))
+      .replace(/[0-9a-f]{16,}|\d+/g, "#");
     return record([error.code, told, JSON.stringify(error.detail).includes(MARK)].join(" "));
   }
 }
@@ -95,8 +95,9 @@ function climb(question, known = "") {
   if (known !== "") claims.push(known);
 }
 
-// What of many pieces is answered otherwise than the rest, found by halving.
+// What of many pieces is answered otherwise than the rest, found by halving, until it is enough.
 function bisect(pieces, question) {
+  if (claims.length >= length) return;
   const blocked = question(pieces.join("\n"));
   if (blocked === "ok" || blocked === "whole") return;
   if (pieces.length === 1) claims.push(pieces[0].replace(prefix, ""));

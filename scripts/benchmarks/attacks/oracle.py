@@ -26,6 +26,7 @@ from nocturn.limits import NOTE_CONTENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
 __all__ = ["Budget", "Outcome", "attack"]
 
@@ -100,8 +101,13 @@ def keep(texts: list[str]) -> int:
     return len(texts)
 
 
-def attack(budget: Budget) -> Iterator[Outcome]:
-    """Runs every strategy against two values, and yields what each gained."""
+def attack(budget: Budget, only: str | None = None) -> Iterator[Outcome]:
+    """Runs every strategy against two values, and yields what each gained.
+
+    Args:
+        budget: How much the guest may ask.
+        only: One strategy; None for all.
+    """
     setattr(nocturn.guard.screen, "BLOCKS_A_RUN", 1_000_000_000)  # noqa: B010 - Final for the rest
     values = [f"{_PREFIX}{characters(_UNKNOWN, _ALPHABET)}AA" for _ in range(2)]
     hint = "".join(value[len(_PREFIX)] for value in values)
@@ -113,12 +119,16 @@ def attack(budget: Budget) -> Iterator[Outcome]:
         return _Guest(value, budget, letters, seed)
 
     for strategy in _STRATEGIES:
+        if only not in (None, strategy):
+            continue
         texts = _compressed() if "compressed" in strategy else []
         told = [guest(value).ask({"strategy": strategy, "texts": texts}) for value in values]
         yield _outcome(strategy, values, told)
     for size in budget.pieces:
-        swept = [guest(value).narrow(size) for value in values]
-        yield _outcome(f"all pieces of {size}, over a run, then halving", values, swept)
+        strategy = f"all pieces of {size}, over a run, then halving"
+        if only in (None, strategy):
+            swept = [guest(value).narrow(size) for value in values]
+            yield _outcome(strategy, values, swept)
 
 
 def _outcome(strategy: str, values: Sequence[str], told: Sequence[_Told]) -> Outcome:
@@ -129,7 +139,10 @@ def _outcome(strategy: str, values: Sequence[str], told: Sequence[_Told]) -> Out
         strategy,
         calls=one.calls,
         refused=sum(answer.startswith("LEAK_BLOCKED") for answer in one.answers),
-        recovered=max(_recovered(v, each.claims) for v, each in zip(values, told, strict=True)),
+        recovered=max(
+            _recovered(values[0], {*one.claims} - {*other.claims}),
+            _recovered(values[1], {*other.claims} - {*one.claims}),
+        ),
         differing=longest - same,
     )
 
@@ -228,8 +241,11 @@ def _halved(both: _Range) -> list[_Range]:
     return [both] if to - at == 1 else [(at, middle), (middle, to)]
 
 
-def _recovered(value: str, claims: Sequence[str]) -> int:
-    """Returns how many characters of the unknown part are in a claim that is true."""
+def _recovered(value: str, claims: AbstractSet[str]) -> int:
+    """Returns how many characters of the unknown part are in a claim that is true.
+
+    Claims that are made whatever the value is are no knowledge, and are not among them.
+    """
     unknown = value[len(_PREFIX) : len(_PREFIX) + _UNKNOWN]
     known: set[int] = set()
     for claim in claims:
