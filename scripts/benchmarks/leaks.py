@@ -57,7 +57,7 @@ _QUICK: Final = Rounds(
     texts=40,
     timings=3,
     hostile=1,
-    oracle=oracle.Budget(letters=8, notes=8, rounds=2, pieces=(1, 2, 3), narrowing_runs=20),
+    oracle=oracle.Budget(letters=4, notes=8, rounds=2, pieces=(1, 2, 3), narrowing_runs=20),
 )
 
 
@@ -211,7 +211,10 @@ def _times(given: Given) -> Iterator[str]:
     head = ("what", "median", "target", "met", "against the least")
     yield "**Time**"
     yield given.layout([head, *(each.cells() for each in timed)])
-    yield f"**Hostile texts** of 64 KiB with 1,000 values, all {len(hostile)}, the worst first."
+    yield (
+        f"**Hostile texts** of 64 KiB with 1,000 values, all {len(hostile)}, the worst first; what "
+        "is blocked for a value says so."
+    )
     yield given.layout([head, *(each.cells() for each in hostile)])
 
 

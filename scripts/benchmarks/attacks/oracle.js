@@ -2,7 +2,7 @@
 // asks by every call there is, and takes any difference between two answers for a clue.
 "use strict";
 
-const { strategy, prefix, letters, length, notes, rounds, seed, size, ranges, texts } = JSON.parse(nocturn.args[0]);
+const { strategy, prefix, suffix, letters, length, notes, rounds, seed, size, ranges, texts } = JSON.parse(nocturn.args[0]);
 const NOTE_BYTES = 65536;
 const MARK = "[REDACTED]";
 
@@ -85,14 +85,16 @@ function oddOneOut(answers) {
   return odd.length === 1 && answers.length > 2 ? answers.indexOf(odd[0]) : -1;
 }
 
+const flipped = (text) => [...text].reverse().join("");
+
 // Letter by letter, for as long as one of them stands out.
-function climb(question, known = "") {
+function climb(question, known = "", spelled = (text) => text) {
   while (known.length < length) {
     const odd = oddOneOut([...letters].map((letter) => question(known + letter)));
     if (odd < 0) break;
     known += letters[odd];
   }
-  if (known !== "") claims.push(known);
+  if (known !== "") claims.push(spelled(known));
 }
 
 // What of many pieces is answered otherwise than the rest, found by halving, until it is enough.
@@ -137,7 +139,7 @@ const dresses = {
   hex: (text) => codes(text).map((code) => code.toString(16)).join(""),
   percent: (text) => codes(text).map((code) => "%" + code.toString(16)).join(""),
   "upper case": (text) => text.toUpperCase(),
-  backwards: (text) => [...text].reverse().join(""),
+  backwards: flipped,
   spaces: (text) => [...text].join(" "),
   "zero-width spaces": (text) => [...text].join("\u200b"),
   rot13: rotate,
@@ -154,9 +156,15 @@ const strategies = {
       climb((known) => ask(prefix + known, way));
       climb((known) => ask(prefix + known + "A".repeat(200), way));
       climb((known) => ask(known, way));
-      climb((known) => ask([...known].reverse().join("") + "AA", way));
+      climb((known) => ask(flipped(known) + suffix, way), "", flipped);
     }
-    for (let cut = 1; cut < prefix.length; cut += 1) climb((known) => ask(prefix.slice(cut) + known, ways.path));
+  },
+
+  "one letter more, beside ever less that is known"() {
+    for (let left = 24; left > 0; left -= 1) {
+      climb((known) => ask((prefix + known).slice(-left - 1), ways.content));
+      climb((known) => ask((flipped(known) + suffix).slice(0, left + 1), ways.content), "", flipped);
+    }
   },
 
   "two letters more"() {
@@ -170,6 +178,13 @@ const strategies = {
       climb((known) => ask(dress(prefix + known), ways.content));
       climb((known) => ask(dress(prefix + known), ways.summary));
     }
+  },
+
+  "every letter but one, over and over"() {
+    const answers = [...letters].map((letter) =>
+      ask(letters.replace(letter, "").repeat(NOTE_BYTES / letters.length), ways.content));
+    const usual = [...answers].sort()[answers.length >> 1];
+    answers.forEach((answer, at) => answer === usual || claims.push(letters[at]));
   },
 
   "thousands of guesses in a note"() {

@@ -12,7 +12,6 @@ import base64
 import gzip
 import json
 import math
-import string
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import nocturn.guard.screen
-from attacks.values import RANDOM, characters
+from attacks.values import LETTERS, RANDOM, characters
 from nocturn import Limits, Workspace, tool
 from nocturn.limits import NOTE_CONTENT_BYTES
 
@@ -30,15 +29,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget", "Outcome", "attack"]
 
-_PREFIX: Final = "sk-ant-api03-"
-_ALPHABET: Final = string.ascii_letters + string.digits + "_-"
-_UNKNOWN: Final = 40
 _GUEST: Final = Path(__file__).with_name("oracle.js")
 _LIMITS: Final = Limits(wall_seconds=7_200, cpu_seconds=7_200, calls=1_000_000)
-_STRATEGIES: Final = (
+_MORE: Final = (
     "one letter more, by every call",
+    "one letter more, beside ever less that is known",
+)
+_STRATEGIES: Final = (
+    *_MORE,
     "two letters more",
     "one letter more, in other forms",
+    "every letter but one, over and over",
     "thousands of guesses in a note",
     "thousands of guesses, compressed",
     "what reading back strikes out",
@@ -49,6 +50,51 @@ _STRATEGIES: Final = (
 )
 
 _Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """What everybody knows of a value, and what is asked for.
+
+    Attributes:
+        what: Its name.
+        prefix: What is known and stands before.
+        alphabet: The letters of the unknown part.
+        count: How many of them it has.
+        suffix: What is known and stands behind.
+        rest: How many more unknown letters follow, which are not asked for.
+    """
+
+    what: str
+    prefix: str
+    alphabet: str
+    count: int
+    suffix: str = ""
+    rest: int = 0
+
+    def value(self) -> str:
+        """Returns a new value."""
+        unknown = characters(self.count, self.alphabet)
+        return f"{self.prefix}{unknown}{characters(self.rest, self.alphabet)}{self.suffix}"
+
+    def unknown(self, value: str) -> str:
+        """Returns what is asked for."""
+        return value[len(self.prefix) :][: self.count]
+
+
+_TOKEN: Final = _Format("a token", "sk-ant-api03-", LETTERS + "_-", 40, "AA")
+_OTHERS: Final = (
+    _Format("a database's URL", "postgres://app:", LETTERS, 14, "@db.internal:5432/prod"),
+    _Format("a JWT", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiAi", LETTERS + "_-", 60),
+    _Format(
+        "a private key",
+        "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ",
+        LETTERS + "+/",
+        14,
+        "\n-----END PRIVATE KEY-----\n",
+        rest=200,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +110,7 @@ class Budget:
         narrowing_runs: Runs in which what was blocked is narrowed down, at most.
     """
 
-    letters: int = len(_ALPHABET)
+    letters: int = 64
     notes: int = 400
     rounds: int = 60
     pieces: tuple[int, ...] = (1, 2, 3, 4)
@@ -78,6 +124,7 @@ class Outcome:
     Attributes:
         strategy: What it was.
         calls: Calls made against one value.
+        answers: What the guest saw; reading back tells it more than once a call.
         refused: How many of these were blocked.
         recovered: Characters of the unknown part that it found out.
         differing: Answers that were others with another value in the vault.
@@ -85,6 +132,7 @@ class Outcome:
 
     strategy: str
     calls: int = 0
+    answers: int = 0
     refused: int = 0
     recovered: int = 0
     differing: int = 0
@@ -92,7 +140,7 @@ class Outcome:
     @property
     def bits(self) -> float:
         """The most that the answers can have told of which value it is."""
-        return math.log2(math.comb(self.calls, self.differing)) + self.differing
+        return math.log2(math.comb(self.answers, self.differing)) + self.differing
 
 
 @tool(axis="read", effects="ungated")
@@ -109,39 +157,44 @@ def attack(budget: Budget, only: str | None = None) -> Iterator[Outcome]:
         only: One strategy; None for all.
     """
     setattr(nocturn.guard.screen, "BLOCKS_A_RUN", 1_000_000_000)  # noqa: B010 - Final for the rest
-    values = [f"{_PREFIX}{characters(_UNKNOWN, _ALPHABET)}AA" for _ in range(2)]
-    hint = "".join(value[len(_PREFIX)] for value in values)
-    others = [each for each in _ALPHABET if each not in hint]
-    letters = "".join(sorted({*hint, *RANDOM.sample(others, budget.letters - len({*hint}))}))
-    seed = RANDOM.randrange(1 << 31)
-
-    def guest(value: str) -> _Guest:
-        return _Guest(value, budget, letters, seed)
-
-    for strategy in _STRATEGIES:
-        if only not in (None, strategy):
-            continue
-        texts = _compressed() if "compressed" in strategy else []
-        told = [guest(value).ask({"strategy": strategy, "texts": texts}) for value in values]
-        yield _outcome(strategy, values, told)
+    for form in (_TOKEN, *_OTHERS):
+        guests = _guests(form, budget)
+        for strategy in _STRATEGIES if form is _TOKEN else _MORE:
+            name = strategy if form is _TOKEN else f"{form.what}: {strategy}"
+            if only in (None, name):
+                texts = _compressed() if "compressed" in strategy else []
+                told = [each.ask({"strategy": strategy, "texts": texts}) for each in guests]
+                yield _outcome(name, guests, told)
     for size in budget.pieces:
-        strategy = f"all pieces of {size}, over a run, then halving"
-        if only in (None, strategy):
-            swept = [guest(value).narrow(size) for value in values]
-            yield _outcome(strategy, values, swept)
+        name = f"all pieces of {size}, over a run, then halving"
+        if only in (None, name):
+            guests = _guests(_TOKEN, budget)
+            yield _outcome(name, guests, [each.narrow(size) for each in guests])
 
 
-def _outcome(strategy: str, values: Sequence[str], told: Sequence[_Told]) -> Outcome:
+def _guests(form: _Format, budget: Budget) -> list[_Guest]:
+    """Returns two guests that differ in the value only that they are after."""
+    values = [form.value() for _ in range(2)]
+    hint = {*form.unknown(values[0])[:1], *form.unknown(values[1])[:1]}
+    others = [each for each in form.alphabet if each not in hint]
+    count = min(budget.letters, len(form.alphabet)) - len(hint)
+    letters = "".join(sorted({*hint, *RANDOM.sample(others, count)}))
+    seed = RANDOM.randrange(1 << 31)
+    return [_Guest(form, value, budget, letters, seed) for value in values]
+
+
+def _outcome(strategy: str, guests: Sequence[_Guest], told: Sequence[_Told]) -> Outcome:
     one, other = told
     longest = max(len(one.answers), len(other.answers))
     same = sum(a == b for a, b in zip(one.answers, other.answers, strict=False))
     return Outcome(
         strategy,
         calls=one.calls,
+        answers=longest,
         refused=sum(answer.startswith("LEAK_BLOCKED") for answer in one.answers),
         recovered=max(
-            _recovered(values[0], {*one.claims} - {*other.claims}),
-            _recovered(values[1], {*other.claims} - {*one.claims}),
+            guests[0].recovered({*one.claims} - {*other.claims}),
+            guests[1].recovered({*other.claims} - {*one.claims}),
         ),
         differing=longest - same,
     )
@@ -166,6 +219,7 @@ class _Told:
 class _Guest:
     """A guest that asks for the one value in a workspace's vault."""
 
+    form: _Format
     value: str
     budget: Budget
     letters: str
@@ -176,8 +230,16 @@ class _Guest:
         if ws is None:
             with self.workspace() as made:
                 return self.ask(orders, made)
-        known = {"prefix": _PREFIX, "letters": self.letters, "length": _UNKNOWN, "seed": self.seed}
-        given = {**known, "notes": self.budget.notes, "rounds": self.budget.rounds, **orders}
+        given = {
+            "prefix": self.form.prefix,
+            "suffix": self.form.suffix,
+            "length": self.form.count,
+            "letters": self.letters,
+            "seed": self.seed,
+            "notes": self.budget.notes,
+            "rounds": self.budget.rounds,
+            **orders,
+        }
         result = ws.run(
             _GUEST.read_text(), mode="watched", args=[json.dumps(given)], limits=_LIMITS
         )
@@ -193,7 +255,7 @@ class _Guest:
             tempfile.TemporaryDirectory(prefix="nocturn-oracle-") as folder,
             Workspace(folder, tools=[keep], isolation="best-effort") as ws,
         ):
-            ws.vault.set("ANTHROPIC_API_KEY", self.value)
+            ws.vault.set("WANTED", self.value)
             yield ws
 
     def narrow(self, size: int) -> _Told:
@@ -211,6 +273,20 @@ class _Guest:
                 needed = _needed([(0, end)], blocked_at, self.budget.narrowing_runs)
                 told.claims += [self._piece(at, size) for at, _ in needed]
         return told
+
+    def recovered(self, claims: AbstractSet[str]) -> int:
+        """Returns how many characters of the unknown part are in a claim that is true.
+
+        Args:
+            claims: What is claimed of this value, and was not of another.
+        """
+        unknown = self.form.unknown(self.value)
+        known: set[int] = set()
+        for claim in claims:
+            at = unknown.find(claim)
+            if at >= 0:
+                known.update(range(at, at + len(claim)))
+        return len(known)
 
     def _piece(self, place: int, size: int) -> str:
         piece = ""
@@ -241,27 +317,13 @@ def _halved(both: _Range) -> list[_Range]:
     return [both] if to - at == 1 else [(at, middle), (middle, to)]
 
 
-def _recovered(value: str, claims: AbstractSet[str]) -> int:
-    """Returns how many characters of the unknown part are in a claim that is true.
-
-    Claims that are made whatever the value is are no knowledge, and are not among them.
-    """
-    unknown = value[len(_PREFIX) : len(_PREFIX) + _UNKNOWN]
-    known: set[int] = set()
-    for claim in claims:
-        at = unknown.find(claim)
-        if at >= 0:
-            known.update(range(at, at + len(claim)))
-    return len(known)
-
-
 def _compressed() -> list[str]:
     """Returns notes that hold all pieces of three, and many guesses behind the prefix."""
-    every = [a + b + c for a in _ALPHABET for b in _ALPHABET for c in _ALPHABET]
+    every = [a + b + c for a in _TOKEN.alphabet for b in _TOKEN.alphabet for c in _TOKEN.alphabet]
     packed = ["".join(every[at : at + 60_000]) for at in range(0, len(every), 60_000)]
     packed += [
-        "\n".join(_PREFIX + characters(6, _ALPHABET) for _ in range(4_000)),
-        "\n".join(_PREFIX + piece for piece in every[:12_000]),
+        "\n".join(_TOKEN.prefix + characters(6, _TOKEN.alphabet) for _ in range(4_000)),
+        "\n".join(_TOKEN.prefix + piece for piece in every[:12_000]),
     ]
     notes = [base64.b64encode(gzip.compress(text.encode(), 9)).decode() for text in packed]
     return [note for note in notes if len(note) <= NOTE_CONTENT_BYTES]
