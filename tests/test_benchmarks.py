@@ -101,8 +101,8 @@ def test_leaks_shows_what_is_caught_what_is_learned_and_what_it_takes() -> None:
     done = run("leaks", "--only", "prose", "--seed", "7")
     assert "; seed 7\n" in done
     assert re.search(r"\*\*Ordinary texts\*\*: 40 of them", done)
-    assert re.search(r"\| 10 +\| +0 \|", done)
-    assert re.search(r"\| 1,000 +\| +0 \|", done)
+    assert re.search(r"\| for one of 10 values +\| +0 \|", done)
+    assert re.search(r"\| for one of 1,000 values +\| +0 \|", done)
 
 
 def test_leaks_says_that_the_given_evasions_are_not_there(tmp_path: Path) -> None:

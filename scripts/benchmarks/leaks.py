@@ -12,10 +12,12 @@ import logging
 import os
 import secrets
 import tempfile
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import leak_shapes
 import measure
 from attacks import catch, evasions, figures, oracle, prose, values
 from attacks.roads import spread_rates
@@ -69,12 +71,14 @@ class Given:
         rounds: How much to try.
         shared: The folder with what is shared between projects.
         folder: Where files may be made.
+        quick: Whether it is only to be seen that it works.
         markdown: Whether to write Markdown tables.
     """
 
     rounds: Rounds
     shared: Path
     folder: str
+    quick: bool
     markdown: bool
 
     def layout(self, lines: Sequence[Sequence[str]]) -> str:
@@ -95,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="nocturn-bench-") as folder:
         os.environ["NOCTURN_DATA"] = f"{folder}/data"
         rounds = _QUICK if options.quick else Rounds()
-        given = Given(rounds, options.shared, folder, options.markdown)
+        given = Given(rounds, options.shared, folder, options.quick, options.markdown)
         for name, section in _SECTIONS.items():
             if options.only in (None, name):
                 catch.seed_all(seed)
@@ -196,13 +200,21 @@ def _prose(given: Given) -> Iterator[str]:
         f"**Ordinary texts**: {reading.files:,} of them, {reading.size_bytes / 1e6:.1f} MB, from "
         "`sys.path` and `/usr/share/doc`, each once."
     )
-    head = ("values in the vault", "blocked for a value")
-    yield given.layout(
-        [head, *((f"{count:,}", str(len(found))) for count, found in reading.blocked.items())]
-    )
-    for count, found in reading.blocked.items():
+    lines = [
+        *((f"for one of {n:,} values", str(len(found))) for n, found in reading.blocked.items()),
+        ("for a shape", str(len(reading.shapes))),
+        ("not, but a person is warned", str(reading.warned)),
+    ]
+    yield given.layout([("blocked", "times"), *lines])
+    for found in (*reading.blocked.values(), reading.shapes):
         if found:
-            yield f"With {count:,} values: " + "; ".join(found)
+            yield "; ".join(f"{what} ({times})" for what, times in Counter(found).items())
+
+
+def _shapes(given: Given) -> Iterator[str]:
+    yield "**Shapes**: in how many texts something is found, in brackets how many there are."
+    lines = leak_shapes.rows(given.shared, quick=given.quick)
+    yield given.layout(lines) if lines else "The texts for the shapes are not here: skipped."
 
 
 def _times(given: Given) -> Iterator[str]:
@@ -223,6 +235,7 @@ _SECTIONS: Final[dict[str, Callable[[Given], Iterator[str]]]] = {
     "own": _own_evasions,
     "oracle": _oracle,
     "prose": _prose,
+    "shapes": _shapes,
     "times": _times,
 }
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
 
 from nocturn.guard.scanner import REDACTED, Scanner
+from nocturn.guard.shapes import shapes_in
 from nocturn.testing import FixedSecrets
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -46,13 +46,8 @@ def test_what_is_read_shows_nothing_of_a_value_and_all_of_the_rest(case):
     assert Scanner([values_of(case)]).redact(case["text"]) == expected
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("nocturn.guard.shapes") is None, reason="this version knows no shapes"
-)
 @pytest.mark.parametrize("case", of_kind("pattern"))
 def test_a_shape_blocks_warns_or_is_none(case):
-    from nocturn.guard.shapes import shapes_in
-
     blocks = {hit.blocks for hit in shapes_in(case["text"])}
     found = "block" if True in blocks else "warn" if blocks else "allow"
     assert found == case["expect"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from nocturn.guard.shapes import shapes_in
 from nocturn.limits import NOTE_CONTENT_BYTES
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ class Reading:
         files: How many were read.
         size_bytes: How much that was, in UTF-8.
         blocked: The texts that were blocked and what was found, by how many values there were.
+        shapes: What was blocked for its shape: the text's name and what it looks like.
+        warned: How many texts a person would be warned of.
     """
 
     files: int = 0
     size_bytes: int = 0
     blocked: dict[int, list[str]] = field(default_factory=dict[int, "list[str]"])
+    shapes: list[str] = field(default_factory=list[str])
+    warned: int = 0
 
 
 def texts(most: int | None = None) -> Iterator[tuple[str, str]]:
@@ -60,7 +65,7 @@ def texts(most: int | None = None) -> Iterator[tuple[str, str]]:
 
 
 def read_all(scanners: dict[int, Scanner], most: int | None = None) -> Reading:
-    """Looks for values in every text, a note's worth at a time.
+    """Looks for values and for shapes in every text, a note's worth at a time.
 
     Args:
         scanners: What looks, by how many values it knows.
@@ -77,6 +82,9 @@ def read_all(scanners: dict[int, Scanner], most: int | None = None) -> Reading:
                 found = scanner.names(part)
                 if found:
                     reading.blocked[count].append(f"{name}: {', '.join(found)}")
+            hits = shapes_in(part)
+            reading.shapes += [f"{name}: {hit.what}" for hit in hits if hit.blocks]
+            reading.warned += any(not hit.blocks for hit in hits)
     return reading
 
 
