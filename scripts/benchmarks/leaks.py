@@ -177,6 +177,14 @@ def _named(rates: Sequence[catch.Rate]) -> str:
 
 
 def _oracle(given: Given) -> Iterator[str]:
+    found = list(oracle.attack(given.rounds.oracle))
+    yield (
+        "**The oracle attack**, the budget of blocks switched off, by a guest that knows what is "
+        "public of a value (`sk-ant-api03-` where no format is named), the alphabet and the "
+        f"length: {sum(each.calls for each in found):,} calls against each of two values. What it "
+        "learns is in the answers that differ between the two: none, and it is 0 bits."
+    )
+    head = ("strategy", "calls", "blocked", "answers that differ", "bits", "characters found")
     lines = [
         (
             each.strategy,
@@ -186,10 +194,8 @@ def _oracle(given: Given) -> Iterator[str]:
             f"{each.bits:.0f}",
             str(each.recovered),
         )
-        for each in oracle.attack(given.rounds.oracle)
+        for each in found
     ]
-    yield "**The oracle attack**: a guest that knows `sk-ant-api03-`, the alphabet and the length."
-    head = ("strategy", "calls", "blocked", "answers that differ", "bits", "characters found")
     yield given.layout([head, *lines])
 
 

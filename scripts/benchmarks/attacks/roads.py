@@ -9,6 +9,7 @@ from attacks.catch import LARGE, SMALL, Rate, groups_of
 from attacks.spreads import SPREADS
 from attacks.values import Values, fresh
 from nocturn import Workspace
+from nocturn.guard.shapes import shapes_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,11 +49,17 @@ def spread_rates(folder: str, values: Sequence[str], others: Sequence[str]) -> I
                 ours, notes, innocent = small[at // SMALL], spread(value), spread(other)
                 few += _blocks(ours, notes)
                 many += _blocks(large, notes)
-                wrong += _blocks(ours, innocent) + _blocks(large, innocent)
+                if not _has_shape(innocent):
+                    wrong += _blocks(ours, innocent) + _blocks(large, innocent)
             yield Rate(name, len(values), few, many, wrong)
     finally:
         for each in (large, *small):
             each.close()
+
+
+def _has_shape(notes: Sequence[Note]) -> bool:
+    """Whether notes may be blocked for their shape, whatever is in the vault."""
+    return any(hit.blocks for note in notes for hit in shapes_in("\n".join(note)))
 
 
 def _workspace(place: str, values: Sequence[str]) -> Workspace:
