@@ -22,6 +22,8 @@ import measure
 from attacks import catch, evasions, figures, oracle, prose, values
 from attacks.roads import spread_rates
 
+from nocturn.limits import NOTE_CONTENT_BYTES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -42,6 +44,7 @@ class Rounds:
         texts: Ordinary texts that are read; None for all there are.
         timings: How often each time is taken.
         hostile: How often each hostile text is timed.
+        hostile_bytes: How long each is.
         oracle: What the guest may ask.
     """
 
@@ -50,6 +53,7 @@ class Rounds:
     texts: int | None = None
     timings: int = 50
     hostile: int = 3
+    hostile_bytes: int = NOTE_CONTENT_BYTES
     oracle: oracle.Budget = field(default_factory=oracle.Budget)
 
 
@@ -59,6 +63,7 @@ _QUICK: Final = Rounds(
     texts=40,
     timings=3,
     hostile=1,
+    hostile_bytes=4_096,
     oracle=oracle.Budget(letters=4, notes=8, rounds=2, pieces=(1, 2, 3), narrowing_runs=20),
 )
 
@@ -225,13 +230,13 @@ def _shapes(given: Given) -> Iterator[str]:
 
 def _times(given: Given) -> Iterator[str]:
     timed = list(figures.ordinary(given.folder, given.rounds.timings))
-    hostile = figures.hostile(given.rounds.hostile)
+    hostile = figures.hostile(given.rounds.hostile, given.rounds.hostile_bytes)
     head = ("what", "median", "target", "met", "against the least")
     yield "**Time**"
     yield given.layout([head, *(each.cells() for each in timed)])
     yield (
-        f"**Hostile texts** of 64 KiB with 1,000 values, all {len(hostile)}, the worst first; what "
-        "is blocked for a value says so."
+        f"**Hostile texts**, {len(hostile)} of {given.rounds.hostile_bytes:,} bytes, with 1,000 "
+        "values, the worst first; what is blocked for a value says so."
     )
     yield given.layout([head, *(each.cells() for each in hostile)])
 

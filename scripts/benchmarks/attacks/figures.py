@@ -99,20 +99,24 @@ def _search(values: Sequence[str], text: str) -> bool:
     return any(value in text for value in values)
 
 
-def hostile(rounds: int) -> list[Timed]:
+def hostile(rounds: int, size_bytes: int) -> list[Timed]:
     """Returns the times of hostile texts with a thousand values, the worst first.
 
     Some are made of values and say so; another that is blocked is blocked wrongly.
+
+    Args:
+        rounds: How often each is timed.
+        size_bytes: How long each is.
     """
     values = fresh(1_000)
     ours = scanner(values)
-    ordinary_text = prose(NOTE_CONTENT_BYTES)
+    ordinary_text = prose(size_bytes)
     timed: list[Timed] = []
-    for name, text in hostile_texts(values):
+    for name, text in hostile_texts(values, size_bytes):
         what = f"{name} (blocked)" if ours.names(text) else name
         least, took = measure.measure(
             {
-                "64 KiB of words": partial(ours.names, ordinary_text),
+                "words of that size": partial(ours.names, ordinary_text),
                 what: partial(ours.names, text),
             },
             rounds=rounds,

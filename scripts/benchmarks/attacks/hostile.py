@@ -1,4 +1,4 @@
-"""Texts of the largest note that are meant to cost a scanner time: each fills 64 KiB of UTF-8."""
+"""Texts that are meant to cost a scanner time, or to be blocked though they hold nothing."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def prose(size_bytes: int) -> str:
     return (words(size_bytes // 4) + " ")[:size_bytes]
 
 
-def hostile_texts(values: Sequence[str]) -> Iterator[tuple[str, str]]:
+def hostile_texts(values: Sequence[str], size_bytes: int) -> Iterator[tuple[str, str]]:
     """Yields a name and a text, over and over.
 
     Args:
         values: What is in the vault: some texts come as near to them as they can.
+        size_bytes: How long each text is, in UTF-8.
     """
     for name, unit in _units(values):
-        yield name, _filled(unit)
+        yield name, _filled(unit, size_bytes)
     for name, data in _blobs():
-        yield name, _filled(base64.b64encode(data).decode() + "\n")
+        yield name, _filled(base64.b64encode(data).decode() + "\n", size_bytes)
 
 
-def _filled(unit: str) -> str:
-    """Repeats a text up to the limit, never cutting a character."""
-    size = len(unit.encode())
-    text = unit * (NOTE_CONTENT_BYTES // size + 1)
-    return text.encode()[:NOTE_CONTENT_BYTES].decode(errors="ignore")
+def _filled(unit: str, size_bytes: int) -> str:
+    """Repeats a text up to a size, never cutting a character."""
+    text = unit * (size_bytes // len(unit.encode()) + 1)
+    return text.encode()[:size_bytes].decode(errors="ignore")
 
 
 def _units(values: Sequence[str]) -> Iterator[tuple[str, str]]:
