@@ -17,7 +17,7 @@ from nocturn.tools import BUILT_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it never uses
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver, Clock, SecretSource
     from nocturn.guard.scanner import Scanner
+    from nocturn.guard.search import Found
     from nocturn.host.execution import Execution
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
     from nocturn.limits import Limits
@@ -254,6 +255,25 @@ class Workspace:
         else:
             call.size_bytes = len(text.encode("utf-8", "surrogatepass"))
         return self._dispatcher.dispatch(call, caller, self.limits.call_bytes)
+
+    def search(self, pieces: Iterable[str]) -> Iterator[Found]:
+        """Looks for secrets in a text of any length: those of the vault, and by their shape.
+
+        Nothing is created, and no vault need be there.
+
+        Args:
+            pieces: The text, in pieces that are cut anywhere.
+
+        Yields:
+            What is found, in order; never a value.
+
+        Raises:
+            ConfigurationError: The vault or a source of secrets cannot be read.
+        """
+        from nocturn.guard.search import search
+
+        self._read_secrets()
+        yield from search(pieces, self._scanner)
 
     def isolation(self) -> tuple[str, dict[str, str]]:
         """Has one worker lock itself down, runs nothing in it, and returns what that gave.

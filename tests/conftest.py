@@ -1,3 +1,7 @@
+import importlib
+import sys
+from pathlib import Path
+
 import hypothesis
 import pytest
 
@@ -8,6 +12,8 @@ hypothesis.settings.register_profile("nocturn", deadline=None)
 hypothesis.settings.load_profile("nocturn")
 
 pytest_plugins = ["nocturn.testing"]
+
+_BENCHMARKS = str(Path(__file__).resolve().parents[1] / "scripts/benchmarks")
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +27,18 @@ def _own_data_folder(tmp_path, monkeypatch):
     yield
     # A passphrase stays with the process that took it out of its environment, and so with no test.
     master._taken.clear()
+
+
+@pytest.fixture(scope="module")
+def load_benchmark():
+    """Loads modules of ``scripts/benchmarks`` as the benchmarks do, and unloads them again."""
+    before = set(sys.modules)
+    sys.path.insert(0, _BENCHMARKS)
+    yield importlib.import_module
+    sys.path.remove(_BENCHMARKS)
+    for name in set(sys.modules) - before:
+        if _BENCHMARKS in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
+import gzip
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +16,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "scripts/benchmarks"
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="it measures the zygote and /proc")
 
 
-def table(name: str, *options: str) -> dict[str, list[str]]:
-    """Runs a benchmark and returns the lines of its table, the head too, by their first cells."""
+def run(name: str, *options: str) -> str:
+    """Runs a benchmark and returns what it printed."""
     done = subprocess.run(
         [sys.executable, FOLDER / f"{name}.py", "--quick", "--markdown", *options],
         capture_output=True,
@@ -24,24 +26,21 @@ def table(name: str, *options: str) -> dict[str, list[str]]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    rows = [line.strip("|").split("|") for line in done.stdout.splitlines() if line[:1] == "|"]
+    return done.stdout
+
+
+def table(name: str, *options: str) -> dict[str, list[str]]:
+    """Runs a benchmark and returns the lines of its table, the head too, by their first cells."""
+    lines = run(name, *options).splitlines()
+    rows = [line.strip("|").split("|") for line in lines if line[:1] == "|"]
     cells = [[cell.strip() for cell in row] for row in rows]
     assert len({len(row) for row in cells}) == 1
     return {row[0]: row for row in cells}
 
 
 @pytest.fixture(scope="module")
-def figure():
-    """``sections/figure.py``, loaded as the benchmarks load it, and unloaded again."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(FOLDER))
-    try:
-        yield importlib.import_module("sections.figure")
-    finally:
-        sys.path.remove(str(FOLDER))
-        for name in set(sys.modules) - before:
-            if str(FOLDER) in str(getattr(sys.modules[name], "__file__", "")):
-                del sys.modules[name]
+def figure(load_benchmark):
+    return load_benchmark("sections.figure")
 
 
 @linux_only
@@ -92,6 +91,37 @@ def test_peers_says_of_each_what_walls_it_has_and_which_are_not_installed(tmp_pa
     assert not (tmp_path / "nothing").exists()
 
 
+@linux_only
+def test_leaks_shows_what_is_caught_what_is_learned_and_what_it_takes() -> None:
+    done = run("leaks", "--only", "times")
+    assert "| the first scan, 1,000 values " in done
+    assert "≤ 2.00 ms" in done
+    assert "≤ 150.00 ms" in done
+    assert done.count("≤ 500.00 ms") >= 30
+    done = run("leaks", "--only", "prose", "--seed", "7")
+    assert "; seed 7\n" in done
+    assert re.search(r"\*\*Ordinary texts\*\*: 40 of them", done)
+    assert re.search(r"\| for one of 10 values +\| +0 \|", done)
+    assert re.search(r"\| for one of 1,000 values +\| +0 \|", done)
+
+
+def test_leaks_says_that_the_given_evasions_are_not_there(tmp_path: Path) -> None:
+    assert "is not here: skipped" in run("leaks", "--only", "given", "--shared", str(tmp_path))
+
+
+def test_our_own_evasions_each_tell_one_value_from_another(load_benchmark) -> None:
+    evasions, spreads = map(load_benchmark, ("attacks.evasions", "attacks.spreads"))
+    values = load_benchmark("attacks.values")
+    one, other = values.fresh(8), values.fresh(8)
+    for name, hide in {**evasions.EVASIONS, **spreads.SPREADS}.items():
+        for mine, yours in zip(one, other, strict=True):
+            values.RANDOM.seed(1)
+            hidden = hide(mine)
+            values.RANDOM.seed(1)
+            assert hidden != hide(yours), name
+    assert evasions.EVASIONS.keys() | spreads.SPREADS.keys() >= evasions.HOPELESS
+
+
 def test_a_peer_that_hangs_or_fails_is_a_cell_and_not_the_end() -> None:
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
@@ -119,3 +149,21 @@ def test_a_ratio_is_above_one_where_more_was_needed_than_the_least(figure) -> No
     assert figure.Figure("x", 2.0, None, 1.0, "y").cells()[4] == "2.0 times y"
     assert figure.Figure("x", 10.0, None, 40.0, "y", "/s").cells()[4] == "4.0 times y"
     assert figure.Figure("x", 10.0).cells()[2:] == ("", "", "")
+
+
+def test_leak_shapes_says_what_each_scanner_finds_and_which_are_not_installed(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "data/leaks"
+    folder.mkdir(parents=True)
+    token = "ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1z2A"
+    given = [("gitleaks", "pos", token), ("gitleaks", "neg", "none"), ("gitleaks", "neg", token)]
+    lines = [json.dumps({"ds": ds, "label": label, "text": text}) for ds, label, text in given]
+    with gzip.open(folder / "patterns.jsonl.gz", "wt") as file:
+        file.write("\n".join(lines))
+    where = ("--shared", str(tmp_path), "--no-install", "--cache", str(tmp_path / "nothing"))
+    rows = table("leak_shapes", *where)
+    assert rows["scanner"][1:3] == ["gitleaks, secrets (1)", "gitleaks, none (1)"]
+    assert rows["nocturn"][1:3] == rows["nocturn, blocked"][1:3] == ["100.0%", "0.0%"]
+    assert rows["detect-secrets"][1] == "not installed"
+    assert not (tmp_path / "nothing").exists()

@@ -25,6 +25,7 @@ from nocturn.cli.options import (
     mode_of,
     open_workspace,
 )
+from nocturn.cli.scan import scan
 from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
 
@@ -46,6 +47,7 @@ app = typer.Typer(
 app.add_typer(memory)
 app.add_typer(vault)
 app.command()(doctor)
+app.command()(scan)
 
 
 def _print_version(wanted: bool) -> None:

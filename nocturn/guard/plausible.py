@@ -31,7 +31,7 @@ _STOCK: Final = re.compile(
 )
 """The passwords of examples."""
 _PLAIN: Final = re.compile(rb"(?:[A-Z]?[a-z]*|[A-Z]*)\d{0,4}")
-_BETWEEN: Final = re.compile(rb"[-_.:/=+]+|(?<=[a-z])(?=[A-Z])")
+_BETWEEN: Final = re.compile(rb"[-_.,:/=+]+|(?<=[a-z])(?=[A-Z])")
 _DIGIT: Final = re.compile(rb"\d")
 _SEEN: Final = 1_024
 """So many bytes of a token are weighed: a key's first lines say whether it is one."""

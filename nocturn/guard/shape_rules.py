@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "Rule", "compiled", "public_characters", "rules"]
 
 _FILE: Final = "shapes.json"
-# No look-behind in RE2: what may stand before a token is matched with it. An escape is no letter.
-_LEFT: Final = r"(?:\b|_|\\[abfnrtv]|%[0-9A-Fa-f]{2})"
-_RIGHT: Final = r"(?:\W|$)"
 _PUBLIC_CHARACTERS: Final = 4_096
 """What leads a token and is public ends before."""
 
@@ -42,6 +39,14 @@ class Kind(Enum):
     START = "by what the service puts before it"
 
 
+_KINDS: Final = (
+    # kind, where its words are, where its pattern is
+    (Kind.BESIDE, "beside", "value"),
+    (Kind.FORM, "holds", "form"),
+    (Kind.START, "starts", "then"),
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """One line of ``shapes.json``, as the search needs it.
@@ -51,7 +56,8 @@ class Rule:
         what: What it finds, in words: ``a GitHub token``.
         kind: How it knows a token.
         words: One of them must occur; in their own case where a token starts with them.
-        pattern: What is looked for; group 1 is the token, the last one what is secret of it.
+        pattern: What follows the word, what is looked for (group 1 is the token), or what the value
+            is: by kind.
         entropy: The least that the secret part must have, in bits a character.
         blocks: Whether a hit blocks.
         plain: Whether the secret part may be made of words and numbers.
@@ -79,10 +85,12 @@ def rules() -> tuple[Rule, ...]:
 
 @cache
 def compiled(pattern: str) -> re2.Pattern:
-    """Returns a rule's pattern, compiled once it is needed and not before."""
+    """Returns a pattern, compiled once it is needed and not before."""
     import re2
 
-    return re2.compile(pattern.encode("ascii"))
+    options = re2.Options()
+    options.log_errors = False  # to stderr, where the pattern would be met by nobody
+    return re2.compile(pattern.encode("ascii"), options)
 
 
 def public_characters(value: str) -> int:
@@ -105,13 +113,9 @@ def _public() -> str:
 
 
 def _rule(line: dict[str, Any]) -> Rule:
-    if words := line.get("starts"):
-        kind = Kind.START
-        pattern = f"{_LEFT}((?:{'|'.join(map(re.escape, words))})({line['then']})){_RIGHT}"
-    elif words := line.get("holds"):
-        kind, pattern = Kind.FORM, line["form"]
-    else:
-        kind, words, pattern = Kind.BESIDE, line["beside"], line["value"]
+    kind, words, pattern = next(
+        (kind, line[words], line[pattern]) for kind, words, pattern in _KINDS if words in line
+    )
     return Rule(
         id=line["id"],
         what=line["what"],

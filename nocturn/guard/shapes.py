@@ -23,19 +23,23 @@ __all__ = ["ShapeHit", "public_characters", "shapes_in"]
 
 _MOST_HITS: Final = 1_000
 """Of each sort, blocks and warnings: whoever reads so many reads none."""
-_MOST_LOOKED_AT: Final = 10_000
-"""Of what might be a token, in one text, for each rule; a text that has more is no note."""
-_CROWDED: Final = "more that looks like a secret than can be looked at"
-_NAMED: Final = (
+_MOST_LOOKED_AT: Final = 20_000
+"""Of places where a secret might be, in one text; what has more is no note."""
+_CROWDED: Final = "more that might be secret than can be looked at"
+_TOKEN_CHARACTERS: Final = 4_096
+"""A token is looked for within so many; one that goes on is taken whole."""
+_REST: Final = r"[\w+/=.-]*"
+_ROAD: Final = (
     r"[\w.\- \t]{0,32}?"  # the rest of the name
     r"[\\\"'`\])]{0,4}[ \t]{0,8}(?:string[ \t]+)?"
     r"(?:[:?.|+!]{0,3}=[=>]?|:|[\"'`][ \t]{0,4},|>)\s{0,24}"
-    r"(?:[\\\"'`(]{0,3}(?i:bearer|basic|token|apikey)[ \t]+)?"
-    r"(?:\"([^\"\s\\]{6,512})\"|'([^'\s\\]{6,512})'|`([^`\s\\]{6,512})`"
-    r"|[\\\"'`(]{0,3}([\w.~+/=:@$!#%^*?-]{6,512}))"
+    r"(?:[\\\"'`(]{0,3}(?i:bearer|basic|token|apikey|api-token)[ \t]+)?"
+    r"[\\\"'`(]{0,3}"
 )
 """From a word in a name to the value: ``token = "…"``, ``"token": "…"``, ``<token>…</token>``."""
-_NAMED_CHARACTERS: Final = 640
+_ROAD_CHARACTERS: Final = 128
+_BARE: Final = r"[\w.~+/=:@$!#%^*?-]{6,512}"
+_QUOTED: Final = r"[^\s\\\"'`]{6,512}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,106 +76,150 @@ def shapes_in(text: str) -> list[ShapeHit]:
     found = automaton.find_matches_as_indexes(view.lower(), overlapping=True)
     if not found:
         return []
-    active, named = _active(view, found, owners)
-    hits = [hit for rule in rules() if rule in active for hit in _own(view, rule)]
+    places = _places(view, found, owners)
+    hits = [*_started(view, places.starts), *_formed(view, places.forms)]
     blocks = _apart(hit for hit in hits if hit.blocks)
-    warnings = [hit for hit in hits if not hit.blocks]
-    if named:
-        warnings += _beside(view, named)
-    warnings = _outside(_apart(warnings), blocks)
-    return sorted(blocks + warnings, key=lambda hit: (hit.start, hit.end))
+    beside = _beside(view, places.names)
+    warnings = _apart([*(hit for hit in hits if not hit.blocks), *beside])
+    return sorted(blocks + _outside(warnings, blocks), key=lambda hit: (hit.start, hit.end))
 
 
 @cache
 def _words() -> tuple[BytesAhoCorasick, list[list[tuple[Rule, bytes]]]]:
     """Returns the automaton of all words in lower case, and for each the rules that have it.
 
-    With each rule stands the word as it must be spelled; nothing where any case will do.
+    With each rule stands the word as it is spelled there.
     """
     from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
     owners: dict[bytes, list[tuple[Rule, bytes]]] = {}
     for rule in rules():
         for word in rule.words:
-            spelled = word.encode() if rule.kind is Kind.START else b""
-            owners.setdefault(word.lower().encode(), []).append((rule, spelled))
+            owners.setdefault(word.lower().encode(), []).append((rule, word.encode()))
     automaton = BytesAhoCorasick(list(owners), matchkind=MatchKind.Standard)
     return automaton, list(owners.values())
 
 
-def _active(
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where to look closer.
+
+    Attributes:
+        starts: Where a token may start, where what is secret of it does, and by which rule.
+        forms: The rules whose form may be anywhere.
+        names: Where a word in a name ends, and whose word it is.
+    """
+
+    starts: list[tuple[int, int, Rule]]
+    forms: dict[Rule, None]
+    names: list[tuple[int, Rule]]
+
+
+def _places(
     view: bytes, found: list[tuple[int, int, int]], owners: list[list[tuple[Rule, bytes]]]
-) -> tuple[set[Rule], list[tuple[int, Rule]]]:
-    """Returns the rules to look at, and where a name has a word of which rule."""
-    active: set[Rule] = set()
-    named: list[tuple[int, Rule]] = []
+) -> _Places:
+    places = _Places([], {}, [])
     for at, start, end in found:
         for rule, spelled in owners[at]:
-            if rule.kind is Kind.BESIDE:
-                if _stands_alone(view, start, end):
-                    named.append((end, rule))
-            elif rule not in active and (
-                not spelled or (view[start:end] == spelled and not _is_glued(view, start))
-            ):
-                active.add(rule)
-    return active, named
+            if rule.kind is Kind.START:
+                if view[start:end] == spelled and not _is_glued(view, start):
+                    places.starts.append((start, end, rule))
+            elif rule.kind is Kind.FORM:
+                places.forms[rule] = None
+            elif _stands_alone(view, start, end):
+                places.names.append((end, rule))
+    return places
 
 
 def _is_glued(view: bytes, start: int) -> bool:
     """Whether a letter or a digit stands before, and is not the end of an escape."""
-    return (
-        view[start - 1 : start].isalnum()
-        and view[start - 2 : start - 1] != b"\\"
-        and view[start - 3 : start - 2] != b"%"
-    )
+    before = view[max(0, start - 3) : start]
+    return before[-1:].isalnum() and before[-2:-1] != b"\\" and before[:-2] != b"%"
 
 
 def _stands_alone(view: bytes, start: int, end: int) -> bool:
     """Whether a word in a name is one: in ``apiToken`` and ``API_TOKEN``, not in ``tokenized``."""
-    before, first = view[start - 1 : start], view[start : start + 1]
+    before, first = view[max(0, start - 1) : start], view[start : start + 1]
     last, after = view[end - 1 : end], view[end : end + 1]
     return (not before.isalpha() or (before.islower() and first.isupper())) and (
         not after.isalpha() or (last.islower() and after.isupper())
     )
 
 
-def _own(view: bytes, rule: Rule) -> Iterator[ShapeHit]:
-    """Yields what has the rule's own form."""
-    hits = 0
-    for looked_at, match in enumerate(compiled(rule.pattern).finditer(view)):
-        start, end = match.span(1)
-        if looked_at == _MOST_LOOKED_AT:
-            yield ShapeHit(rule.id, _CROWDED, start, len(view), rule.blocks)
-            return
-        secret = match.groups()[-1]
-        if is_plausible(secret, rule.entropy, plain=rule.plain) and not is_inside_data(view, start):
-            yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
-            hits += 1
-            if hits == _MOST_HITS:
-                return
-
-
-def _beside(view: bytes, named: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
-    """Yields the values of names that hold a rule's word."""
-    road = compiled(_NAMED)
-    done: set[int] = set()
-    for at, rule in named[:_MOST_LOOKED_AT]:
-        match = road.match(view, at, at + _NAMED_CHARACTERS)
+def _started(view: bytes, starts: list[tuple[int, int, Rule]]) -> Iterator[ShapeHit]:
+    """Yields the tokens that start as their service's do."""
+    reach: dict[Rule, int] = {}
+    for start, at, rule in starts[:_MOST_LOOKED_AT]:
+        if start < reach.get(rule, 0):
+            continue
+        limit = at + _TOKEN_CHARACTERS
+        match = compiled(rule.pattern).match(view, at, limit)
         if match is None:
             continue
-        start, end = next(span for span in map(match.span, range(1, 5)) if span[0] >= 0)
-        value = view[start:end]
+        end = reach[rule] = match.end()
+        if end == limit and (rest := compiled(_REST).match(view, end)):
+            end = reach[rule] = rest.end()
+        if not _goes_on(view, end) and _is_secret(rule, view, start, view[at:end]):
+            yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
+    if len(starts) > _MOST_LOOKED_AT:
+        start, _, rule = starts[_MOST_LOOKED_AT]
+        yield _crowded(rule, view, start)
+
+
+def _goes_on(view: bytes, end: int) -> bool:
+    """Whether a letter, a digit or an underscore follows: then it is another, longer thing."""
+    after = view[end : end + 1]
+    return after.isalnum() or after == b"_"
+
+
+def _formed(view: bytes, forms: Iterable[Rule]) -> Iterator[ShapeHit]:
+    """Yields what has a form of its own."""
+    for rule in forms:
+        hits = 0
+        for looked_at, match in enumerate(compiled(rule.pattern).finditer(view)):
+            start, end = match.span(1)
+            if looked_at == _MOST_LOOKED_AT:
+                yield _crowded(rule, view, start)
+                break
+            if _is_secret(rule, view, start, view[start:end]):
+                yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
+                hits += 1
+                if hits == _MOST_HITS:
+                    break
+
+
+def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
+    """Yields the values of names that hold a rule's word."""
+    reach = 0
+    for at, rule in names[:_MOST_LOOKED_AT]:
+        road = compiled(_ROAD).match(view, at, at + _ROAD_CHARACTERS) if at >= reach else None
+        if road is None:
+            continue
+        start = road.end()
+        is_quoted = view[start - 1 : start] in (b'"', b"'", b"`")
+        match = compiled(_QUOTED if is_quoted else _BARE).match(view, start)
+        if match is None:
+            continue
+        value = match.group()
         if (
-            start not in done
+            has_digit(value)
             and compiled(rule.pattern).fullmatch(value)
-            and has_digit(value)
-            and is_plausible(value, rule.entropy, plain=rule.plain)
+            and _is_secret(rule, view, start, value)
         ):
-            done.add(start)
-            yield ShapeHit(rule.id, rule.what, start, end, blocks=False)
-    if len(named) > _MOST_LOOKED_AT:
-        at, rule = named[_MOST_LOOKED_AT]
-        yield ShapeHit(rule.id, _CROWDED, at, len(view), blocks=False)
+            reach = match.end()
+            yield ShapeHit(rule.id, rule.what, start, reach, rule.blocks)
+    if len(names) > _MOST_LOOKED_AT:
+        at, rule = names[_MOST_LOOKED_AT]
+        yield _crowded(rule, view, at)
+
+
+def _is_secret(rule: Rule, view: bytes, start: int, secret: bytes) -> bool:
+    return is_plausible(secret, rule.entropy, plain=rule.plain) and not is_inside_data(view, start)
+
+
+def _crowded(rule: Rule, view: bytes, start: int) -> ShapeHit:
+    """Returns one hit for all that was not looked at, so that no crowd hides a secret."""
+    return ShapeHit(rule.id, _CROWDED, start, len(view), rule.blocks)
 
 
 def _apart(hits: Iterable[ShapeHit]) -> list[ShapeHit]:

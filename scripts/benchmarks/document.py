@@ -1,4 +1,7 @@
-"""Runs the other benchmarks and writes their tables into docs/performance.md, between its marks."""
+"""Runs the other benchmarks and writes their tables into docs/, between their marks.
+
+Names of benchmarks may be given, for those alone; options go to each of them.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,33 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).resolve().parent
-DOCUMENT: Final = HERE.parent.parent / "docs" / "performance.md"
+DOCUMENTS: Final = tuple(
+    HERE.parents[1] / "docs" / name for name in ("performance.md", "security.md")
+)
 _TABLE: Final = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def main() -> int:
     """Returns the exit status."""
-    names: list[str] = [match[2] for match in _TABLE.finditer(DOCUMENT.read_text(encoding="utf-8"))]
-    tables: dict[str, str] = {}
-    for name in names:
-        print(f"{name} …", file=sys.stderr)
-        done = subprocess.run(
-            [sys.executable, str(HERE / f"{name}.py"), "--markdown", *sys.argv[1:]],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-        tables[name] = done.stdout.strip()
-    text = DOCUMENT.read_text(encoding="utf-8")
-    text = _TABLE.sub(lambda match: f"{match[1]}\n{tables[match[2]]}\n\n{match[3]}", text)
-    DOCUMENT.write_text(text, encoding="utf-8")
+    options = [each for each in sys.argv[1:] if each.startswith("-")]
+    wanted = [each for each in sys.argv[1:] if not each.startswith("-")]
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+
+        def table(match: re.Match[str]) -> str:
+            name = match[2]
+            if wanted and name not in wanted:
+                return match[0]
+            print(f"{name} …", file=sys.stderr)
+            done = subprocess.run(
+                [sys.executable, str(HERE / f"{name}.py"), "--markdown", *options],
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+            return f"{match[1]}\n{done.stdout.strip()}\n\n{match[3]}"
+
+        document.write_text(_TABLE.sub(table, text), encoding="utf-8")
     return 0
 
 
