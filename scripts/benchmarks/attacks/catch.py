@@ -78,7 +78,8 @@ class Rate:
 
 def seed_all(seed: int) -> None:
     """Has all that is random here begin anew: ours, and what a given set draws from."""
-    RANDOM.seed(seed)
+    # Two generators with one seed give the same bits: values of one would be found in the other's.
+    RANDOM.seed(f"ours {seed}")
     random.seed(seed)
 
 
