@@ -35,8 +35,11 @@ _BETWEEN: Final = re.compile(rb"[-_.,:/=+]+|(?<=[a-z])(?=[A-Z])")
 _DIGIT: Final = re.compile(rb"\d")
 _SEEN: Final = 1_024
 """So many bytes of a token are weighed: a key's first lines say whether it is one."""
-_DATA: Final = 24
-"""So many characters of base64 before a slash or a plus are data, not a path."""
+_DATA_BYTES: Final = 24
+"""So many characters before a token are looked at."""
+_DATA: Final = re.compile(rb"[A-Za-z0-9+/]{24}")
+_MIXED: Final = ((re.compile(rb"[A-Z]"), 4), (re.compile(rb"[a-z]"), 4), (_DIGIT, 2))
+"""Of what data has so many at least; no path does."""
 
 
 def is_plausible(secret: bytes, entropy: float, *, plain: bool) -> bool:
@@ -61,22 +64,16 @@ def has_digit(data: bytes) -> bool:
 
 
 def is_inside_data(view: bytes, start: int) -> bool:
-    """Returns whether what starts here is the middle of something in base64.
+    """Returns whether what starts here is the middle of something in base64, and not of a path.
 
     Args:
         view: The text.
-        start: Where the token would begin, after a character that no word has.
+        start: Where the token would begin.
     """
-    if view[start - 1 : start] not in (b"+", b"/"):
-        return False
-    before = view[max(0, start - _DATA) : start]
-    bare = before.replace(b"+", b"").replace(b"/", b"")
     return (
-        len(before) == _DATA
-        and bare.isalnum()
-        and not bare.islower()
-        and not bare.isupper()
-        and has_digit(bare)
+        view[start - 1 : start] in (b"+", b"/")
+        and _DATA.fullmatch(view, max(0, start - _DATA_BYTES), start) is not None
+        and all(len(kind.findall(view, start - _DATA_BYTES, start)) >= n for kind, n in _MIXED)
     )
 
 

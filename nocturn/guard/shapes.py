@@ -30,7 +30,7 @@ _TOKEN_CHARACTERS: Final = 4_096
 """A token is looked for within so many; one that goes on is taken whole."""
 _REST: Final = r"[\w+/=.-]*"
 _ROAD: Final = (
-    r"[\w.\- \t]{0,32}?"  # the rest of the name
+    r"[\w.\-]{0,32}?(?:[ \t]+[\w\-]{1,16}){0,2}?"  # the rest of the name, two more words
     r"[\\\"'`\])]{0,4}[ \t]{0,8}(?:string[ \t]+)?"
     r"(?:[:?.|+!]{0,3}=[=>]?|:|[\"'`][ \t]{0,4},|>)\s{0,24}"
     r"(?:[\\\"'`(]{0,3}(?i:bearer|basic|token|apikey|api-token)[ \t]+)?"
@@ -203,6 +203,7 @@ def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
         value = match.group()
         if (
             has_digit(value)
+            and b"://" not in value
             and compiled(rule.pattern).fullmatch(value)
             and _is_secret(rule, view, start, value)
         ):
