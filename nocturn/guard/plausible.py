@@ -14,12 +14,14 @@ from typing import Final
 __all__ = ["has_digit", "is_inside_data", "is_plausible"]
 
 _DUMMY: Final = re.compile(
-    rb"x{4}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij|example|placeholder|redacted|dummy|sample"
+    rb"x{5}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij|example|placeholder|redacted|dummy|sample"
     rb"|changeme|your[-_ ]?(?:api|key|token|secret|pass|own)|insert[-_]|replace[-_]?(?:me|with)",
     re.IGNORECASE,
 )
 """No random value holds these; none is shorter than needed for that."""
-_VARIABLE: Final = re.compile(rb"[$%#@]?[({\[<].*|[$%]\w.*|.*(?:[$][{(]|\{\{).*", re.DOTALL)
+_VARIABLE: Final = re.compile(
+    rb"[$%#@]?[({\[<].*|[$][A-Za-z_].*|%[a-z]|%\w+%|.*(?:[$][{(]|\{\{).*", re.DOTALL
+)
 """What a shell, a template or a person fills in: ``${PASS}``, ``<password>``, ``%s``."""
 _STOCK: Final = re.compile(
     rb"(?:my|your|the|some|new|old|db|user)?[-_]?"
@@ -30,7 +32,7 @@ _STOCK: Final = re.compile(
     re.IGNORECASE,
 )
 """The passwords of examples."""
-_PLAIN: Final = re.compile(rb"(?:[A-Z]?[a-z]*|[A-Z]*)\d{0,4}")
+_PLAIN: Final = re.compile(rb"(?:[A-Z]?[a-z]{0,14}|[A-Z]{0,14})\d{0,4}")
 _BETWEEN: Final = re.compile(rb"[-_.,:/=+]+|(?<=[a-z])(?=[A-Z])")
 _DIGIT: Final = re.compile(rb"\d")
 _SEEN: Final = 1_024

@@ -163,7 +163,7 @@ def _started(view: bytes, starts: list[tuple[int, int, Rule]]) -> Iterator[Shape
             yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
     if len(starts) > _MOST_LOOKED_AT:
         start, _, rule = starts[_MOST_LOOKED_AT]
-        yield _crowded(rule, view, start)
+        yield _crowded(rule, view, start, blocks=True)  # among the rest may be what blocks
 
 
 def _goes_on(view: bytes, end: int) -> bool:
@@ -179,7 +179,7 @@ def _formed(view: bytes, forms: Iterable[Rule]) -> Iterator[ShapeHit]:
         for looked_at, match in enumerate(compiled(rule.pattern).finditer(view)):
             start, end = match.span(1)
             if looked_at == _MOST_LOOKED_AT:
-                yield _crowded(rule, view, start)
+                yield _crowded(rule, view, start, blocks=rule.blocks)
                 break
             if _is_secret(rule, view, start, view[start:end]):
                 yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
@@ -211,16 +211,16 @@ def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
             yield ShapeHit(rule.id, rule.what, start, reach, rule.blocks)
     if len(names) > _MOST_LOOKED_AT:
         at, rule = names[_MOST_LOOKED_AT]
-        yield _crowded(rule, view, at)
+        yield _crowded(rule, view, at, blocks=False)
 
 
 def _is_secret(rule: Rule, view: bytes, start: int, secret: bytes) -> bool:
     return is_plausible(secret, rule.entropy, plain=rule.plain) and not is_inside_data(view, start)
 
 
-def _crowded(rule: Rule, view: bytes, start: int) -> ShapeHit:
+def _crowded(rule: Rule, view: bytes, start: int, *, blocks: bool) -> ShapeHit:
     """Returns one hit for all that was not looked at, so that no crowd hides a secret."""
-    return ShapeHit(rule.id, _CROWDED, start, len(view), rule.blocks)
+    return ShapeHit(rule.id, _CROWDED, start, len(view), blocks)
 
 
 def _apart(hits: Iterable[ShapeHit]) -> list[ShapeHit]:

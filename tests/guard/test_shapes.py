@@ -113,7 +113,7 @@ def test_no_two_rules_have_one_name():
 def test_a_token_of_each_rules_own_format_is_found_whole(rule, chance, before):
     token, _ = token_of(rule, chance)
     hits = shapes_in(f"{before}{token} or so")
-    assert covers(hits, len(before), len(before) + len(token), blocks=True)
+    assert covers(hits, len(before), len(before) + len(token), blocks=rule.blocks)
 
 
 @given(st.sampled_from(OF_KIND[Kind.FORM]), seeds)
