@@ -14,12 +14,14 @@ from typing import Final
 __all__ = ["has_digit", "is_inside_data", "is_plausible"]
 
 _DUMMY: Final = re.compile(
-    rb"x{4}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij|example|placeholder|redacted|dummy|sample"
+    rb"x{5}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij|example|placeholder|redacted|dummy|sample"
     rb"|changeme|your[-_ ]?(?:api|key|token|secret|pass|own)|insert[-_]|replace[-_]?(?:me|with)",
     re.IGNORECASE,
 )
 """No random value holds these; none is shorter than needed for that."""
-_VARIABLE: Final = re.compile(rb"[$%#@]?[({\[<].*|[$%]\w.*|.*(?:[$][{(]|\{\{).*", re.DOTALL)
+_VARIABLE: Final = re.compile(
+    rb"[$%#@]?[({\[<].*|[$][A-Za-z_].*|%[a-z]|%\w+%|.*(?:[$][{(]|\{\{).*", re.DOTALL
+)
 """What a shell, a template or a person fills in: ``${PASS}``, ``<password>``, ``%s``."""
 _STOCK: Final = re.compile(
     rb"(?:my|your|the|some|new|old|db|user)?[-_]?"
@@ -30,13 +32,16 @@ _STOCK: Final = re.compile(
     re.IGNORECASE,
 )
 """The passwords of examples."""
-_PLAIN: Final = re.compile(rb"(?:[A-Z]?[a-z]*|[A-Z]*)\d{0,4}")
+_PLAIN: Final = re.compile(rb"(?:[A-Z]?[a-z]{0,14}|[A-Z]{0,14})\d{0,4}")
 _BETWEEN: Final = re.compile(rb"[-_.,:/=+]+|(?<=[a-z])(?=[A-Z])")
 _DIGIT: Final = re.compile(rb"\d")
 _SEEN: Final = 1_024
 """So many bytes of a token are weighed: a key's first lines say whether it is one."""
-_DATA: Final = 24
-"""So many characters of base64 before a slash or a plus are data, not a path."""
+_DATA_BYTES: Final = 24
+"""So many characters before a token are looked at."""
+_DATA: Final = re.compile(rb"[A-Za-z0-9+/]{24}")
+_MIXED: Final = ((re.compile(rb"[A-Z]"), 4), (re.compile(rb"[a-z]"), 4), (_DIGIT, 2))
+"""Of what data has so many at least; no path does."""
 
 
 def is_plausible(secret: bytes, entropy: float, *, plain: bool) -> bool:
@@ -61,22 +66,16 @@ def has_digit(data: bytes) -> bool:
 
 
 def is_inside_data(view: bytes, start: int) -> bool:
-    """Returns whether what starts here is the middle of something in base64.
+    """Returns whether what starts here is the middle of something in base64, and not of a path.
 
     Args:
         view: The text.
-        start: Where the token would begin, after a character that no word has.
+        start: Where the token would begin.
     """
-    if view[start - 1 : start] not in (b"+", b"/"):
-        return False
-    before = view[max(0, start - _DATA) : start]
-    bare = before.replace(b"+", b"").replace(b"/", b"")
     return (
-        len(before) == _DATA
-        and bare.isalnum()
-        and not bare.islower()
-        and not bare.isupper()
-        and has_digit(bare)
+        view[start - 1 : start] in (b"+", b"/")
+        and _DATA.fullmatch(view, max(0, start - _DATA_BYTES), start) is not None
+        and all(len(kind.findall(view, start - _DATA_BYTES, start)) >= n for kind, n in _MIXED)
     )
 
 

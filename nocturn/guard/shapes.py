@@ -30,7 +30,7 @@ _TOKEN_CHARACTERS: Final = 4_096
 """A token is looked for within so many; one that goes on is taken whole."""
 _REST: Final = r"[\w+/=.-]*"
 _ROAD: Final = (
-    r"[\w.\- \t]{0,32}?"  # the rest of the name
+    r"[\w.\-]{0,32}?(?:[ \t]+[\w\-]{1,16}){0,2}?"  # the rest of the name, two more words
     r"[\\\"'`\])]{0,4}[ \t]{0,8}(?:string[ \t]+)?"
     r"(?:[:?.|+!]{0,3}=[=>]?|:|[\"'`][ \t]{0,4},|>)\s{0,24}"
     r"(?:[\\\"'`(]{0,3}(?i:bearer|basic|token|apikey|api-token)[ \t]+)?"
@@ -163,7 +163,7 @@ def _started(view: bytes, starts: list[tuple[int, int, Rule]]) -> Iterator[Shape
             yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
     if len(starts) > _MOST_LOOKED_AT:
         start, _, rule = starts[_MOST_LOOKED_AT]
-        yield _crowded(rule, view, start)
+        yield _crowded(rule, view, start, blocks=True)  # among the rest may be what blocks
 
 
 def _goes_on(view: bytes, end: int) -> bool:
@@ -179,7 +179,7 @@ def _formed(view: bytes, forms: Iterable[Rule]) -> Iterator[ShapeHit]:
         for looked_at, match in enumerate(compiled(rule.pattern).finditer(view)):
             start, end = match.span(1)
             if looked_at == _MOST_LOOKED_AT:
-                yield _crowded(rule, view, start)
+                yield _crowded(rule, view, start, blocks=rule.blocks)
                 break
             if _is_secret(rule, view, start, view[start:end]):
                 yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
@@ -203,6 +203,7 @@ def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
         value = match.group()
         if (
             has_digit(value)
+            and b"://" not in value
             and compiled(rule.pattern).fullmatch(value)
             and _is_secret(rule, view, start, value)
         ):
@@ -210,16 +211,16 @@ def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
             yield ShapeHit(rule.id, rule.what, start, reach, rule.blocks)
     if len(names) > _MOST_LOOKED_AT:
         at, rule = names[_MOST_LOOKED_AT]
-        yield _crowded(rule, view, at)
+        yield _crowded(rule, view, at, blocks=False)
 
 
 def _is_secret(rule: Rule, view: bytes, start: int, secret: bytes) -> bool:
     return is_plausible(secret, rule.entropy, plain=rule.plain) and not is_inside_data(view, start)
 
 
-def _crowded(rule: Rule, view: bytes, start: int) -> ShapeHit:
+def _crowded(rule: Rule, view: bytes, start: int, *, blocks: bool) -> ShapeHit:
     """Returns one hit for all that was not looked at, so that no crowd hides a secret."""
-    return ShapeHit(rule.id, _CROWDED, start, len(view), rule.blocks)
+    return ShapeHit(rule.id, _CROWDED, start, len(view), blocks)
 
 
 def _apart(hits: Iterable[ShapeHit]) -> list[ShapeHit]:
