@@ -48,7 +48,7 @@ class Rounds:
         oracle: What the guest may ask.
     """
 
-    values: int = 200
+    values: int = 104
     runs: int = 24
     texts: int | None = None
     timings: int = 50
