@@ -58,7 +58,7 @@ class _Row(BaseModel):
 
 class _Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-    version: Literal[1]
+    version: Annotated[int, Field(ge=1, le=1)]  # a Literal would take 1.0 and true as well
     rule: list[_Row] = []
 
 

@@ -28,7 +28,8 @@ __all__ = ["GRANTS", "GRANTS_BYTES", "GrantFile"]
 
 GRANTS: Final = "grants.json"
 GRANTS_BYTES: Final = 8 * 1_048_576
-_TIMES: Final = ("made_at", "expires_at")
+_MOMENT: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
+"""As :func:`nocturn.effects.iso` writes it; pydantic's own would take a number of seconds too."""
 
 
 class GrantFile:
@@ -130,12 +131,7 @@ def _parsed(data: bytes) -> tuple[Grant, ...]:
         raise ConfigurationError(
             f"{GRANTS} is broken at {where}: move it away, and nocturn begins with no grants"
         ) from None
-    return tuple(_grant(row.model_dump()) for row in rows)
-
-
-def _grant(row: dict[str, Any]) -> Grant:
-    times = {key: at.astimezone(UTC) for key in _TIMES if (at := row.get(key)) is not None}
-    return Grant(**{**row, **times})
+    return tuple(Grant(**dict(row)) for row in rows)
 
 
 @cache
@@ -143,7 +139,9 @@ def _book() -> Any:
     """Makes the file's models on first use: ``import nocturn`` loads no pydantic."""
     from typing import Annotated, Literal
 
-    from pydantic import AwareDatetime, BaseModel, ConfigDict, Discriminator, Field, TypeAdapter
+    from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, TypeAdapter
+
+    moment = Annotated[str, Field(pattern=_MOMENT), AfterValidator(datetime.fromisoformat)]
 
     class First(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -154,8 +152,8 @@ def _book() -> Any:
         folder: bool = False
 
     class Second(First):
-        made_at: AwareDatetime | None = None
-        expires_at: AwareDatetime | None = None
+        made_at: moment | None = None
+        expires_at: moment | None = None
 
     class FirstBook(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid", frozen=True)

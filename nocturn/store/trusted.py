@@ -98,7 +98,7 @@ class TrustedFile(Generic[T]):
         try:
             content = Folder(self.folder).read(self.path.name, self._limit_bytes + 1)
         except NocturnError as error:
-            if error.code == NOT_FOUND:
+            if error.code == NOT_FOUND and not os.path.islink(self.path):
                 return None
             raise self._unusable(f"cannot be read ({error.message})") from None
         if content.link is not None:
