@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,7 +27,6 @@ from nocturn.store.trusted import TrustedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from datetime import timedelta
 
     from nocturn.guard.policy import Ruling
 
@@ -188,6 +187,9 @@ class Permissions:
             known = ", ".join(sorted(NOTE_VERBS))
             message = f"verb is none of a note's, which are {known}"
             raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "verb"})
+        if lasting is not None and lasting <= timedelta(0):
+            message = "lasting is not above zero: such a grant would cover nothing"
+            raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "lasting"})
         child = "/x.md" if folder else ""
         if folder:
             target = target.removesuffix("/*").rstrip("/")

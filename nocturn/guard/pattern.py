@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Pattern"]
 
+_WILDCARDS: Final = 16
+
 
 class _Wild(Enum):
     """A piece of a pattern that is no character."""
@@ -44,8 +46,8 @@ class Pattern:
             wildcards, then whether its stars stay in one folder.
 
     Raises:
-        ConfigurationError: It is empty, has three stars in a row, or a backslash before something
-            else than a star or a backslash.
+        ConfigurationError: It is empty, has three stars in a row or more than 16 wildcards, or a
+            backslash before something else than a star or a backslash.
     """
 
     __slots__ = ("_prefix", "_rest", "literal", "text", "weight")
@@ -54,6 +56,10 @@ class Pattern:
         self.text: Final = nfc(text)
         tokens = list(_tokens(self.text))
         wild = [at for at, token in enumerate(tokens) if isinstance(token, _Wild)]
+        if len(wild) > _WILDCARDS:
+            raise ConfigurationError(
+                f"it has {len(wild)} wildcards and the limit is {_WILDCARDS}: write several rules"
+            )
         plain = wild[0] if wild else len(tokens)
         # Most targets differ at once, and that is told before anything is walked.
         self._prefix: Final = "".join(str(token) for token in tokens[:plain])

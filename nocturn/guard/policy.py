@@ -184,11 +184,10 @@ def _narrowness(names: frozenset[str] | frozenset[Mode] | None) -> float:
 
 def _straight(target: str) -> str:
     """Returns where a target leads that is written like a path: no ``.``, ``..`` or backslash."""
-    steps = target.replace("\\", "/")
-    parts = steps.split("/")
-    if parts[-1] and not {".", ".."}.intersection(parts):
-        return steps
-    return posixpath.normpath(steps)
+    padded = f"/{target}/"
+    if target and not any(each in padded for each in ("/./", "/../", "\\")):
+        return target.rstrip("/") or target
+    return posixpath.normpath(target.replace("\\", "/"))
 
 
 NOTE_VERBS: Final = frozenset({"write", "remove", "move"})

@@ -51,7 +51,7 @@ class _Row(BaseModel):
     recall: Literal["never", "session", "always"] | None = None
     kind: _Word
     verb: _Words | None = None
-    target: Annotated[str, Field(min_length=1, max_length=4_096)] | None = None
+    target: Annotated[str, Field(min_length=1, max_length=1_024)] | None = None
     mode: _ModeName | Annotated[list[_ModeName], Field(min_length=1)] | None = None
     agent: _Words | None = None
 

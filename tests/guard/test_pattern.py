@@ -37,7 +37,7 @@ def test_a_pattern_names_what_its_stars_reach(pattern, named, not_named):
     assert [each for each in not_named if made.matches(each)] == []
 
 
-@pytest.mark.parametrize("text", ["", "***", "a/****", r"\a", "a\\", r"a\/b", "x\\\\\\"])
+@pytest.mark.parametrize("text", ["", "***", "a/****", r"\a", "a\\", r"a\/b", "x\\\\\\", "*a" * 17])
 def test_what_could_be_read_in_two_ways_is_no_pattern(text):
     with pytest.raises(ConfigurationError):
         Pattern(text)
@@ -52,8 +52,8 @@ def test_the_more_a_pattern_says_the_more_it_weighs():
 
 
 def test_a_pattern_that_would_have_a_regular_expression_try_for_ever_ends():
-    assert not Pattern("*a" * 40 + "b").matches("a" * 1_000 + "c")
-    assert not Pattern("**/a*/" * 20 + "b").matches("a/" * 500 + "c")
+    assert not Pattern("*a" * 16 + "b").matches("a" * 1_000 + "c")
+    assert not Pattern("**/a*/" * 5 + "b").matches("a/" * 500 + "c")
 
 
 pieces = st.lists(

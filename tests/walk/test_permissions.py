@@ -190,7 +190,12 @@ def test_a_grant_given_ahead_lets_a_strict_run(ws):
 
 
 def test_a_grant_whose_time_is_over_covers_nothing(ws):
-    ws.permissions.grant("bob", "write", "people/lina.md", lasting=timedelta(seconds=-1))
+    given = ws.permissions.grant("bob", "write", "people/lina.md", lasting=timedelta(hours=1))
+    assert ruling(ws.run(WRITE, agent="bob")) == "grant"
+    file = ws.path / "grants.json"
+    file.write_text(file.read_text().replace(given.to_dict()["expires_at"], "2020-01-01T00:00:00Z"))
+    ws.permissions.trust(ws.permissions.read("grants.json"))
+    assert [each.expired for each in ws.grants.load()] == [True]
     assert denied(ws.run(WRITE, agent="bob")) == "unattended"
 
 
@@ -227,7 +232,8 @@ def test_grants_are_listed_and_revoked_from_python(ws, person):
      ("bob", "write", "", {"folder": True}), ("bob", "write", "..", {"folder": True}),
      ("bob", "write", "/", {"folder": True}), ("bob", "write", "a/./b", {"folder": True}),
      ("bob", "", "x", {"kind": "mail"}), ("bob", "send", "", {"kind": "mail"}),
-     ("script:0123456789abcdef", "write", "a.md", {})],
+     ("script:0123456789abcdef", "write", "a.md", {}),
+     ("bob", "write", "a.md", {"lasting": timedelta(0)})],
 )  # fmt: skip
 def test_what_could_never_cover_a_call_is_no_grant(ws, agent, verb, target, more):
     with pytest.raises(NocturnError) as refused:
