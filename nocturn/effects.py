@@ -10,9 +10,12 @@ import hashlib
 import threading
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-__all__ = ["Clearance", "Effect", "Grant", "Mode", "Preview", "Recall"]
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = ["Clearance", "Effect", "Grant", "Mode", "Preview", "Recall", "iso"]
 
 
 class Mode(Enum):
@@ -80,6 +83,9 @@ class Grant:
         target: The exact target, or, with ``folder``, the folder whose direct children are covered
             (``people`` for ``people/*``). A ``*`` in it is always the character, never a pattern.
         folder: Whether the grant is for the folder's direct children.
+        made_at: When it was given, in UTC; None where that was not kept. Two grants that differ in
+            nothing else are the same.
+        expires_at: When it ends, in UTC; None for never.
     """
 
     agent: str
@@ -87,15 +93,73 @@ class Grant:
     verb: str
     target: str
     folder: bool = False
+    made_at: datetime | None = field(default=None, compare=False)
+    expires_at: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        """Eight hexadecimal digits that stay the same, whenever it was given and for how long."""
+        # ascii, not repr: what repr escapes depends on Python's version of Unicode.
+        what = ascii((self.agent, self.kind, self.verb, self.target, self.folder))
+        return hashlib.sha256(what.encode()).hexdigest()[:8]
+
+    @property
+    def pattern(self) -> str:
+        r"""The target as a policy's pattern: ``people/*`` for a folder, ``\*`` for a star."""
+        target = self.target.replace("\\", "\\\\").replace("*", "\\*")
+        return f"{target}/*" if self.folder else target
+
+    @property
+    def expired(self) -> bool:
+        """Whether its time is over."""
+        if self.expires_at is None:
+            return False
+        from datetime import UTC, datetime
+
+        return datetime.now(UTC) >= self.expires_at
 
     def covers(self, agent: str, effect: Effect) -> bool:
         """Returns whether this grant lets ``agent`` do ``effect``."""
-        if (self.agent, self.kind, self.verb) != (agent, effect.kind, effect.verb):
-            return False
+        return not self.miss(agent, effect)
+
+    def miss(self, agent: str, effect: Effect) -> str:
+        """Returns why this grant does not let ``agent`` do ``effect``; empty where it does.
+
+        A folder's grant is for what is right in it. Targets of tools of one's own need not be in
+        canonical form, and ``people/..`` is not in ``people``.
+        """
+        if self.agent != agent:
+            return "it is another agent's"
+        if (self.kind, self.verb) != (effect.kind, effect.verb):
+            return f"it is for {self.kind} {self.verb}"
+        if not self.folder and effect.target != self.target:
+            return "it is for that target alone"
         if self.folder:
-            parent, slash, _ = effect.target.rpartition("/")
-            return bool(slash) and parent == self.target
-        return effect.target == self.target
+            parent, slash, child = effect.target.rpartition("/")
+            if not slash or parent != self.target:
+                return "it is for what is right in that folder"
+            if child in ("", ".", "..") or "\\" in child:
+                return "the target is not in canonical form"
+        return "it has expired" if self.expired else ""
+
+    def to_dict(self) -> dict[str, str | bool | None]:
+        """Returns all there is to say of it; times are ISO 8601 in UTC."""
+        return {
+            "id": self.id,
+            "agent": self.agent,
+            "kind": self.kind,
+            "verb": self.verb,
+            "target": self.target,
+            "folder": self.folder,
+            "made_at": iso(self.made_at),
+            "expires_at": iso(self.expires_at),
+            "expired": self.expired,
+        }
+
+
+def iso(moment: datetime | None) -> str | None:
+    """Returns a moment in UTC as ISO 8601 in seconds, with ``Z``; None for None."""
+    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 class _OnlyTheGate(type):

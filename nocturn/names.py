@@ -21,7 +21,7 @@ from nocturn.visible import first_hidden, visible
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["agent_name", "is_tool_name", "note_path", "same_name_key", "stored_summary"]
+__all__ = ["agent_name", "is_tool_name", "nfc", "note_path", "same_name_key", "stored_summary"]
 
 _TOOL_NAME_CHARACTERS: Final = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -60,7 +60,7 @@ def note_path(raw: str, redact: Callable[[str], str] = str) -> str:
         NocturnError: ``PATH_ESCAPE`` where it would leave, ``TOO_LARGE`` over 1,024 bytes,
             ``BAD_ARGUMENTS`` for whatever else is refused, with the reason.
     """
-    path = _normal(raw)
+    path = nfc(raw)
     size = max(_size(raw), _size(path))
     if size > NOTE_PATH_BYTES:
         raise too_large("path", NOTE_PATH_BYTES, size, "shorten it")
@@ -145,7 +145,8 @@ def agent_name(raw: str) -> str:
 _PATH: Final = {"field": "path"}
 
 
-def _normal(text: str) -> str:
+def nfc(text: str) -> str:
+    """Gives a text composed (NFC), the form in which names are kept and compared."""
     if text.isascii():
         return text
     import unicodedata

@@ -30,10 +30,12 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
     from nocturn.limits import Limits
     from nocturn.memory import Memory, ModeName
+    from nocturn.permissions import Permissions
     from nocturn.registry.call import Call
     from nocturn.registry.dispatch import Dispatcher
     from nocturn.registry.tool import Registry, Tool
     from nocturn.secret import Secret
+    from nocturn.store.grants import GrantFile
     from nocturn.store.notes import NoteStore
     from nocturn.store.vault import Vault
 
@@ -138,6 +140,18 @@ class Workspace:
     def limits(self) -> Limits:
         """The limits of a run that gives none of its own."""
         return _limits_or_default(self._given_limits)
+
+    @cached_property
+    def permissions(self) -> Permissions:
+        """What may be done here, and why: the policy, the grants, and whether they are trusted."""
+        from nocturn.permissions import Permissions
+
+        return Permissions(self.path, self._redact)
+
+    @property
+    def grants(self) -> GrantFile:
+        """The yeses that last: ``load()`` them, or ``revoke(id)`` some."""
+        return self.permissions.grants
 
     @property
     def vault(self) -> Vault:
@@ -459,28 +473,9 @@ class Workspace:
     @cached_property
     def _gate(self) -> Gate:
         from nocturn.guard.gate import Gate
-        from nocturn.store.data import data_folder
-        from nocturn.store.grants import GrantFile
-        from nocturn.store.trust import TrustBook
 
-        grants = GrantFile(self.path / "grants.json", TrustBook(data_folder()))
-        return Gate(self._policy, grants, self._approver, self._scanner.redact)
-
-    def _policy(self) -> Any:
-        from nocturn.guard.policy import DEFAULT
-
-        try:
-            os.lstat(self.path / "policy.toml")
-        except (FileNotFoundError, NotADirectoryError):
-            return DEFAULT
-        except OSError:
-            raise ConfigurationError(
-                "policy.toml cannot be looked at: check who owns the workspace and its modes"
-            ) from None
-        raise ConfigurationError(
-            "policy.toml was not written by this nocturn, and this version cannot be told to "
-            "trust it: move it away to go on with the built-in policy"
-        )
+        permissions = self.permissions
+        return Gate(permissions.policy, permissions.grants, self._approver, self._scanner.redact)
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from nocturn.cli import codes
 from nocturn.cli.doctor import doctor
+from nocturn.cli.grants import grants
 from nocturn.cli.memory import memory
 from nocturn.cli.options import (
     READ_BYTES,
@@ -25,7 +26,9 @@ from nocturn.cli.options import (
     mode_of,
     open_workspace,
 )
+from nocturn.cli.policy import init, policy
 from nocturn.cli.scan import scan
+from nocturn.cli.trust import trust
 from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
 
@@ -46,6 +49,10 @@ app = typer.Typer(
 )
 app.add_typer(memory)
 app.add_typer(vault)
+app.add_typer(policy)
+app.add_typer(grants)
+app.command()(init)
+app.command()(trust)
 app.command()(doctor)
 app.command()(scan)
 

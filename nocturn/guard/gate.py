@@ -130,7 +130,7 @@ class Gate:
             if ruling.decision is Decision.ASK:
                 asked[effect] = ruling.ceiling
             elif ruling.decision is not Decision.ALLOW:
-                msg = f"the policy denies {self._shown(effect)} ({ruling.rule})"
+                msg = f"the policy denies {self._shown(effect)} ({ruling.where})"
                 raise _denied(call, "policy", msg)
         with caller.lock:
             refused = [(each, caller.refused[each]) for each in asked if each in caller.refused]
@@ -143,7 +143,7 @@ class Gate:
             for effect, ceiling in asked.items()
             # A yes that lasts longer than the ceiling now allows is none.
             if not any(
-                _covers(grant, caller.agent, effect)
+                grant.covers(caller.agent, effect)
                 for recall, grants in lasting.items()
                 if recall <= ceiling
                 for grant in grants
@@ -167,7 +167,7 @@ class Gate:
         if call.caller.mode is Mode.STRICT:
             msg = (
                 f"{what} needs a yes and mode strict asks nobody: run it in mode watched "
-                "(--watched on the command line), or grant it first"
+                f"(--watched on the command line), or {_first_step(call.caller)}"
             )
             raise _denied(call, "unattended", msg)
         if self._asking is None:
@@ -253,15 +253,14 @@ class Gate:
         return f"{effect.kind} {effect.verb} {target}"
 
 
-def _covers(grant: Grant, agent: str, effect: Effect) -> bool:
-    """Returns whether a grant lets an agent do an effect without a question.
+def _first_step(caller: Caller) -> str:
+    """Says how a run gets a yes ahead; only an agent with a name has grants that last.
 
-    A folder's grant is for what is right in it. Targets of tools of one's own need not be in
-    canonical form, and ``people/..`` is not in ``people``.
+    The guest's words are no part of it: people paste such a line into a shell.
     """
-    child = effect.target.rpartition("/")[2]
-    inside = child not in ("", ".", "..") and "\\" not in child
-    return grant.covers(agent, effect) and (inside or not grant.folder)
+    if caller.named:
+        return f"grant it first (nocturn grants add {caller.agent} VERB TARGET)"
+    return "give the run a name (--agent NAME) and grant it first (nocturn grants add)"
 
 
 def _is_answer(answer: object, offered: Option) -> bool:

@@ -1,30 +1,35 @@
 """Grants: the yeses that are remembered in a workspace's ``grants.json``.
 
-The file is taken only if this user's nocturn wrote it: see ``trust.py``. A target is a name, never
-a pattern: a literal ``*`` in it is a star.
+The file is taken only if this user's nocturn wrote it, or was told to trust it. A target is a name,
+never a pattern: a literal ``*`` in it is a star, and a folder's grant says so apart.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import asdict
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from nocturn.effects import Grant
-from nocturn.errors import NOT_FOUND, ConfigurationError, NocturnError
-from nocturn.store.confined import Folder
+from nocturn.effects import Grant, iso
+from nocturn.errors import ConfigurationError
 from nocturn.store.lock import locked
+from nocturn.store.trusted import TrustedFile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
     from nocturn.store.trust import TrustBook
 
-__all__ = ["GrantFile"]
+__all__ = ["GRANTS", "GRANTS_BYTES", "GrantFile"]
 
-_GRANTS_BYTES: Final = 8 * 1_048_576
-_WAY_OUT: Final = "move it away, and nocturn begins with no grants"
+GRANTS: Final = "grants.json"
+GRANTS_BYTES: Final = 8 * 1_048_576
+_MOMENT: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
+"""As :func:`nocturn.effects.iso` writes it; pydantic's own would take a number of seconds too."""
 
 
 class GrantFile:
@@ -36,82 +41,109 @@ class GrantFile:
     """
 
     def __init__(self, path: Path, trust: TrustBook) -> None:
-        # The workspace may be a link, which is the user's; what is in it may not.
-        self._folder = Path(os.path.realpath(path.parent))
-        self._path = self._folder / path.name
-        self._trust = trust
+        self.file: Final = TrustedFile(
+            path,
+            trust,
+            _parsed,
+            limit_bytes=GRANTS_BYTES,
+            otherwise="nocturn begins with no grants",
+        )
 
     def load(self) -> tuple[Grant, ...]:
-        """Reads the grants; none where the file is missing.
+        """Returns the grants, those too that have expired; none where the file is missing.
 
         Raises:
-            ConfigurationError: It is broken, cannot be read, or is not one that this user's
-                nocturn wrote; it is left as it is.
+            ConfigurationError: It is broken, cannot be read or is not trusted, or others could
+                change it; it is left as it is.
         """
-        data = self._read()
-        return () if data is None else self._trusted(data)
+        return self.file.load() or ()
 
     def add(self, grant: Grant) -> None:
-        """Remembers a grant. A crash at any point leaves a file that is whole and trusted.
+        """Remembers a grant; one that differs only in its times is replaced.
 
         Raises:
             ConfigurationError: As :meth:`load`.
-            NocturnError: ``STORAGE`` where it cannot be written.
+            NocturnError: ``STORAGE`` where it cannot be written; nothing was changed.
         """
-        with locked(self._folder / ".nocturn", "grants.lock"):
-            old = self._read()
-            grants = () if old is None else self._trusted(old)
+        with self._locked():
+            old, grants = self._now()
             if grant in grants:
                 return
-            rows = [asdict(each) for each in (*grants, grant)]
-            text = json.dumps({"version": 1, "grants": rows}, indent=2, ensure_ascii=False)
-            new = f"{text}\n".encode()
-            # Both are trusted while either may be there.
-            self._trust.record(self._path, *([] if old is None else [old]), new)
-            with Folder(self._folder).place(self._path.name) as place:
-                place.replace_file(new)
-            self._trust.record(self._path, new)
+            others = (each for each in grants if each.id != grant.id)
+            made = grant.made_at or datetime.now(UTC)
+            self._save((*others, replace(grant, made_at=made)), old)
 
-    def _read(self) -> bytes | None:
-        try:
-            content = Folder(self._folder).read(self._path.name, _GRANTS_BYTES)
-        except NocturnError as error:
-            if error.code == NOT_FOUND:
-                return None
-            reason = f"cannot be read ({error.message})"
-            raise _unusable(reason) from None
-        if content.link is not None:
-            raise _unusable("is a link")
-        return content.data
+    def revoke(self, *ids: str) -> tuple[Grant, ...]:
+        """Takes grants back, for good once this returns.
 
-    def _trusted(self, data: bytes) -> tuple[Grant, ...]:
-        grants = _parsed(data)
-        if not self._trust.is_trusted(self._path, data):
-            raise _unusable(
-                "was not written in this place by this user's nocturn, or was changed since"
-            )
-        return grants
+        Args:
+            *ids: The ids of those that shall go.
+
+        Returns:
+            Those that went; empty where none has such an id.
+
+        Raises:
+            ConfigurationError: As :meth:`load`.
+            NocturnError: ``STORAGE`` where it cannot be written; nothing was changed.
+        """
+        if not any(each.id in ids for each in self.load()):
+            return ()
+        with self._locked():
+            old, grants = self._now()
+            gone = tuple(each for each in grants if each.id in ids)
+            self._save((each for each in grants if each not in gone), old)
+            return gone
+
+    def _locked(self) -> AbstractContextManager[None]:
+        return locked(self.file.folder / ".nocturn", "grants.lock")
+
+    def _now(self) -> tuple[bytes | None, tuple[Grant, ...]]:
+        data = self.file.read()
+        return data, () if data is None else self.file.trusted(data)
+
+    def _save(self, grants: Iterable[Grant], old: bytes | None) -> None:
+        """Writes the file anew; what has expired is left out."""
+        rows = [_row(each) for each in grants if not each.expired]
+        text = json.dumps({"version": 2, "grants": rows}, indent=2, ensure_ascii=False)
+        self.file.replace(f"{text}\n".encode(), old)
+
+
+def _row(grant: Grant) -> dict[str, Any]:
+    return {
+        "agent": grant.agent,
+        "kind": grant.kind,
+        "verb": grant.verb,
+        "target": grant.target,
+        "folder": grant.folder,
+        "made_at": iso(grant.made_at),
+        "expires_at": iso(grant.expires_at),
+    }
 
 
 def _parsed(data: bytes) -> tuple[Grant, ...]:
     from pydantic import ValidationError
 
     try:
-        rows = _book().model_validate_json(data).grants
+        rows = _book().validate_json(data).grants
     except ValidationError as error:
-        reason = "is broken at " + (".".join(map(str, error.errors()[0]["loc"])) or "its beginning")
-        raise _unusable(reason) from None
-    return tuple(Grant(**row.model_dump()) for row in rows)
+        found = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(each) for each in found["loc"][1:]) or "its beginning"
+        raise ConfigurationError(
+            f"{GRANTS} is broken at {where}: move it away, and nocturn begins with no grants"
+        ) from None
+    return tuple(Grant(**dict(row)) for row in rows)
 
 
 @cache
 def _book() -> Any:
-    """Makes the file's model on first use: ``import nocturn`` loads no pydantic."""
-    from typing import Literal
+    """Makes the file's models on first use: ``import nocturn`` loads no pydantic."""
+    from typing import Annotated, Literal
 
-    from pydantic import BaseModel, ConfigDict, Field
+    from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, TypeAdapter
 
-    class Row(BaseModel):
+    moment = Annotated[str, Field(pattern=_MOMENT), AfterValidator(datetime.fromisoformat)]
+
+    class First(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
         agent: str = Field(min_length=1)
         kind: str = Field(min_length=1)
@@ -119,13 +151,20 @@ def _book() -> Any:
         target: str = Field(min_length=1)
         folder: bool = False
 
-    class Book(BaseModel):
+    class Second(First):
+        made_at: moment | None = None
+        expires_at: moment | None = None
+
+    class FirstBook(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
         version: Literal[1]
-        grants: list[Row]
+        grants: list[First]
 
-    return Book
+    class SecondBook(BaseModel):
+        model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+        version: Literal[2]
+        grants: list[Second]
 
-
-def _unusable(reason: str) -> ConfigurationError:
-    return ConfigurationError(f"grants.json {reason}: {_WAY_OUT}")
+    books = Annotated[FirstBook | SecondBook, Discriminator("version")]
+    adapter: TypeAdapter[FirstBook | SecondBook] = TypeAdapter(books)
+    return adapter

@@ -68,6 +68,15 @@ class Place:
         with disk_trouble(f"writing {shown(self.path)}"), self._made_folder() as at:
             at.replace(self._name, data, (lambda: self._require_same(at)) if unchanged else None)
 
+    def make_folder(self) -> None:
+        """Makes the folders that are missing, 0700, and nothing in them.
+
+        Raises:
+            NocturnError: ``STORAGE``; none is left.
+        """
+        with disk_trouble(f"making the folder of {shown(self.path)}"), self._made_folder():
+            pass
+
     def move_to(self, other: Place) -> None:
         """Moves the entry, a link as the link, to a place where nothing is.
 

@@ -11,11 +11,15 @@ import json
 import os
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.errors import NOT_FOUND, ConfigurationError, NocturnError
 from nocturn.store.confined import Folder
 from nocturn.store.lock import locked
+from nocturn.store.trusted import exposure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["TrustBook"]
 
@@ -35,6 +39,8 @@ class TrustBook:
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(os.path.realpath(folder))
+        self.path: Final = self._folder / _BOOK
+        """Where the book is or would be; it is another file after each change."""
 
     def is_trusted(self, path: Path, data: bytes) -> bool:
         """Whether exactly this content is trusted at this path.
@@ -52,12 +58,36 @@ class TrustBook:
             NocturnError: ``STORAGE`` where it cannot be written.
         """
         with locked(self._folder, ".trust.lock"):
-            files = self._load()
-            files[_key(path)] = sorted({_hash(each) for each in data})
-            book = {"version": 1, "files": files}
-            text = json.dumps(book, indent=2, sort_keys=True, ensure_ascii=False)
-            with Folder(self._folder).place(_BOOK) as place:
-                place.replace_file(f"{text}\n".encode())
+            self._save({**self._load(), _key(path): sorted({_hash(each) for each in data})})
+
+    def entries(self) -> dict[str, list[str]]:
+        """Returns the hashes (SHA-256, in hex) that are trusted, for each file by its real path.
+
+        Raises:
+            ConfigurationError: The book is broken; it is left as it is.
+        """
+        return self._load()
+
+    def forget(self, paths: Iterable[Path]) -> list[Path]:
+        """Trusts nothing at these paths any more; returns those at which something was.
+
+        Raises:
+            ConfigurationError: The book is broken; it is left as it is.
+            NocturnError: ``STORAGE`` where it cannot be written.
+        """
+        known = self._load()
+        gone = {_key(path): path for path in paths if _key(path) in known}
+        if gone:
+            with locked(self._folder, ".trust.lock"):
+                files = self._load()
+                self._save({key: files[key] for key in files if key not in gone})
+        return list(gone.values())
+
+    def _save(self, files: dict[str, list[str]]) -> None:
+        book = {"version": 1, "files": files}
+        text = json.dumps(book, indent=2, sort_keys=True, ensure_ascii=False)
+        with Folder(self._folder).place(_BOOK) as place:
+            place.replace_file(f"{text}\n".encode())
 
     def _load(self) -> dict[str, list[str]]:
         try:
@@ -67,6 +97,8 @@ class TrustBook:
                 return {}
             message = f"{_BOOK} in the data folder: {error.message}"
             raise ConfigurationError(message) from None
+        if reason := exposure(content.status):
+            raise ConfigurationError(f"{_BOOK} in the data folder {reason}")
         return _parsed(content.data)
 
 

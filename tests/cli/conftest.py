@@ -49,6 +49,25 @@ def nocturn(tmp_path, environment):
 
 
 @pytest.fixture
+def nocturn_here(tmp_path, environment, monkeypatch, capsys):
+    """Runs one command in this process, which is quicker, where nothing is read from stdin."""
+    from nocturn.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("NOCTURN_DATA", "NOCTURN_WORKSPACE"):
+        monkeypatch.setenv(name, environment[name])
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["nocturn", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(words, ended.value.code, out, err)
+
+    return run
+
+
+@pytest.fixture
 def start(tmp_path, environment):
     """Starts one command in a process group of its own, and ends it if the test does not."""
     started = []

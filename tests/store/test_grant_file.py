@@ -8,6 +8,8 @@ import shutil
 import stat
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -113,10 +115,12 @@ def test_a_hand_edit_is_refused_and_left_as_it_is(grants, workspace):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "{}", '{"version":2,"grants":[]}', '{"version":1,"grants":[{}]}', "[" * 60_000,
+    ["", "{", "[]", "{}", '{"version":3,"grants":[]}', '{"version":1,"grants":[{}]}', "[" * 60_000,
      '{"version":1,"grants":[],"extra":1}', '{"version":"1","grants":[]}',
      '{"version":1,"grants":[{"agent":"a","kind":"memory","verb":"write","target":"","folder":false}]}',
-     '{"version":1,"grants":[{"agent":"a","kind":"k","verb":"v","target":"t","folder":1}]}'],
+     '{"version":1,"grants":[{"agent":"a","kind":"k","verb":"v","target":"t","folder":1}]}',
+     '{"version":1,"grants":[{"agent":"a","kind":"k","verb":"v","target":"t","made_at":null}]}',
+     '{"version":1.5,"grants":[]}'],
 )  # fmt: skip
 def test_a_broken_file_is_refused_even_where_it_is_trusted_and_left_as_it_is(
     grants, workspace, data, text
@@ -127,6 +131,19 @@ def test_a_broken_file_is_refused_even_where_it_is_trusted_and_left_as_it_is(
     with pytest.raises(ConfigurationError):
         grants.add(ONE)
     assert (workspace / "grants.json").read_text() == text
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [9, "9", "", "2999-01-01", "2999-01-01T00:00:00", "2999-13-01T00:00:00Z", "never", True,
+     "2999-01-01T02:00:00+02:00", "2999-01-01T00:00:00Z\n"],
+)  # fmt: skip
+def test_what_is_no_moment_in_utc_is_broken_and_not_for_ever(grants, workspace, data, moment):
+    row = {"agent": "a", "kind": "k", "verb": "v", "target": "t", "expires_at": moment}
+    text = json.dumps({"version": 2, "grants": [row]})
+    (workspace / "grants.json").write_text(text)
+    TrustBook(data).record(workspace / "grants.json", text.encode())
+    assert "broken at" in unusable(grants)
 
 
 @pytest.mark.parametrize("kind", ["folder", "fifo", "link", "link outside"])
@@ -195,10 +212,10 @@ def test_a_save_that_fails_says_so_and_keeps_what_was_there(as_nobody):
 
 
 def test_the_file_is_json_that_a_person_can_read(grants, workspace):
-    grants.add(ONE)
+    grants.add(replace(ONE, made_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)))
     book = json.loads((workspace / "grants.json").read_text())
     assert book == {
-        "version": 1,
+        "version": 2,
         "grants": [
             {
                 "agent": "coder",
@@ -206,6 +223,117 @@ def test_the_file_is_json_that_a_person_can_read(grants, workspace):
                 "verb": "write",
                 "target": "people/lina.md",
                 "folder": False,
+                "made_at": "2026-01-02T03:04:05Z",
+                "expires_at": None,
             }
         ],
     }
+
+
+def test_a_file_of_the_first_version_is_read_and_becomes_one_of_the_second(grants, workspace, data):
+    row = {"agent": "coder", "kind": "memory", "verb": "write", "target": "people/lina.md"}
+    text = json.dumps({"version": 1, "grants": [row]})
+    (workspace / "grants.json").write_text(text)
+    (workspace / "grants.json").chmod(0o600)
+    TrustBook(data).record(workspace / "grants.json", text.encode())
+    assert grants.load() == (ONE,)
+    assert grants.load()[0].made_at is None
+    grants.add(WIDE)
+    assert grants.load() == (ONE, WIDE)
+    assert json.loads((workspace / "grants.json").read_text())["version"] == 2
+
+
+# ---- time ---------------------------------------------------------------------------------------
+
+PAST, FUTURE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
+LINA = Effect("memory", "write", "people/lina.md")
+
+
+def test_a_grant_knows_when_it_was_made(grants):
+    before = datetime.now(UTC)
+    grants.add(ONE)
+    (made,) = grants.load()
+    assert before.replace(microsecond=0) <= made.made_at <= datetime.now(UTC)
+
+
+def test_a_grant_covers_until_it_expires_and_never_after(grants):
+    grants.add(replace(ONE, expires_at=FUTURE))
+    (grant,) = grants.load()
+    assert grant.expires_at == FUTURE
+    assert grant.covers("coder", LINA)
+    assert not replace(grant, expires_at=PAST).covers("coder", LINA)
+    grants.add(replace(ONE, expires_at=PAST))
+    assert grants.load() == ()
+
+
+def test_a_grant_that_is_given_again_has_its_last_times(grants):
+    grants.add(replace(ONE, expires_at=FUTURE))
+    grants.add(WIDE)
+    grants.add(ONE)
+    assert grants.load() == (WIDE, ONE)
+
+
+def test_what_has_expired_is_gone_with_the_next_save(grants, workspace, data):
+    grants.add(ONE)
+    grants.add(replace(WIDE, expires_at=FUTURE))
+    file = workspace / "grants.json"
+    text = file.read_text().replace("2999", "2020")
+    file.write_text(text)
+    TrustBook(data).record(file, text.encode())
+    assert [each.expired for each in grants.load()] == [False, True]
+    other = Grant("other", "memory", "write", "a.md")
+    grants.add(other)
+    assert grants.load() == (ONE, other)
+
+
+# ---- taking back --------------------------------------------------------------------------------
+
+
+def test_what_was_revoked_is_gone_and_the_rest_stays(grants):
+    grants.add(ONE)
+    grants.add(WIDE)
+    assert grants.revoke(ONE.id) == (ONE,)
+    assert grants.load() == (WIDE,)
+    assert grants.revoke(ONE.id, "00000000") == ()
+    assert grants.load() == (WIDE,)
+
+
+def test_revoking_nothing_makes_nothing(grants, workspace):
+    assert grants.revoke(ONE.id) == ()
+    assert list(workspace.iterdir()) == []
+
+
+def test_an_old_copy_that_is_put_back_brings_nothing_back(grants, workspace):
+    grants.add(ONE)
+    old = (workspace / "grants.json").read_bytes()
+    grants.revoke(ONE.id)
+    (workspace / "grants.json").write_bytes(old)
+    unusable(grants)
+
+
+def test_a_revocation_that_fails_says_so(as_nobody):
+    (as_nobody / "ws").mkdir()
+    grants = GrantFile(as_nobody / "ws/grants.json", TrustBook(as_nobody / "data"))
+    grants.add(ONE)
+    (as_nobody / "ws").chmod(0o500)
+    with pytest.raises(NocturnError) as caught:
+        grants.revoke(ONE.id)
+    assert caught.value.code == "STORAGE"
+    assert grants.load() == (ONE,)
+
+
+def test_an_id_is_of_what_is_granted_alone_and_tells_a_folder_from_a_star(grants):
+    grants.add(replace(ONE, expires_at=FUTURE))
+    assert grants.load()[0].id == ONE.id
+    folder = Grant("a", "memory", "write", "people", folder=True)
+    star = Grant("a", "memory", "write", "people/*")
+    assert folder.id != star.id
+    assert (folder.pattern, star.pattern) == ("people/*", r"people/\*")
+
+
+def test_the_file_does_not_grow_by_what_is_given_twice_at_once(grants, workspace, data):
+    writers = [
+        subprocess.Popen([sys.executable, "-c", ADD, workspace, data, "same"]) for _ in range(2)
+    ]
+    assert [each.wait() for each in writers] == [0] * 2
+    assert len(grants.load()) == 8
