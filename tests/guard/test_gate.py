@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import hashlib
 import threading
 
 import pytest
 
-from nocturn.effects import Effect, Grant, Mode, Preview, Recall
+from nocturn.effects import Effect, Grant, Mode, Preview, Recall, binding
 from nocturn.errors import (
     CANCELLED,
     GATE_DENIED,
@@ -246,7 +245,7 @@ def test_a_yes_once_runs_once(grants, make_caller, answer):
     gate = gate_with(Person(answer, NO), grants)
     clearance = clear(gate, make_caller())
     assert (clearance.ruling, clearance.asked, clearance.expected) == ("once", True, "v1")
-    assert clearance.digest == hashlib.sha256(TEXT).digest()
+    assert clearance.digest == binding((LINA,), TEXT)
     assert clearance.effects == (LINA,)
     assert reason(gate, make_caller()) == "declined"
     assert grants.grants == []
@@ -377,7 +376,7 @@ def test_the_question_says_who_wants_what(grants, make_caller):
     assert (question.mode, question.script, question.run) == (Mode.GUARDED, "remember.js", "run-1")
     assert (question.effects, question.preview) == ((LINA,), SHOWN)
     assert question.size_bytes == len(TEXT)
-    assert question.digest == hashlib.sha256(TEXT).hexdigest()
+    assert question.digest == binding((LINA,), TEXT)
 
 
 def test_no_secret_stands_in_a_question_or_a_refusal(grants, make_caller, scanner_of):

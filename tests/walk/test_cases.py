@@ -9,6 +9,7 @@ import stat
 import pytest
 
 from nocturn import NocturnError
+from nocturn.effects import Effect, binding
 from nocturn.testing import FixedSecrets, RecordingApprover
 
 SECRET = "9f86d081884c7d659a2feaa0c55ad015"
@@ -231,11 +232,9 @@ def test_m23_one_agents_grant_is_not_anothers_and_a_folder_is_not_its_folders(ws
 
 
 def test_m24_what_lands_is_what_was_shown(ws, person):
-    import hashlib
-
     put(ws, "a.md", "s", "body")
     data = (ws.path / "memory/a.md").read_bytes()
-    assert person.questions[0].digest == hashlib.sha256(data).hexdigest()
+    assert person.questions[0].digest == binding((Effect("memory", "write", "a.md"),), data)
 
 
 def test_m24_a_note_that_changes_while_the_question_is_open_is_a_conflict(ws, person):
