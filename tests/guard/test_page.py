@@ -100,7 +100,7 @@ def test_a_long_text_is_shown_by_its_head_and_its_tail():
 
 def test_a_change_too_large_for_a_difference_shows_the_new_text():
     text = page("\n".join(["a", "b"] * 16_000 + ["END"]), "\n".join(["b", "a"] * 16_000))
-    assert behind_the_bar(text)[-1] == "END"
+    assert behind_the_bar(text)[-2:] == ["+END", "\\ No newline at end of file"]
 
 
 @pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\x9b", "\x00", "\ud800", "\U000e0041"])
