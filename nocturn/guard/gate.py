@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from nocturn.effects import Clearance, Effect, Grant, Mode, Preview, Recall, binding
 from nocturn.errors import CANCELLED, GATE_DENIED, ConfigurationError, NocturnError
@@ -234,7 +234,7 @@ class Gate:
         for option, offered in zip(options, question.options, strict=True):
             if _is_answer(answer, offered):
                 return option
-        if type(answer) is Edited and question.text is not None:
+        if _is_edit(answer) and question.text is not None:
             return answer
         reason = "timeout" if answer is NO_ANSWER else "declined"
         with call.caller.lock:
@@ -329,6 +329,10 @@ def _is_answer(answer: object, offered: Option) -> bool:
         or (type(answer) is Option and answer == offered)
         or (type(answer) is str and answer == offered.value)
     )
+
+
+def _is_edit(answer: object) -> TypeGuard[Edited]:
+    return type(answer) is Edited and type(answer.text) is str
 
 
 def _refuse_dead(call: _Call) -> None:
