@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from nocturn.errors import ConfigurationError
 from nocturn.guard.asking import seconds_of
-from nocturn.guard.editing import edit, view
-from nocturn.guard.page import PROMPT, page_of
 from nocturn.guard.ports import NO_ANSWER
-from nocturn.guard.question import Edited
-from nocturn.guard.terminal import Terminal
 from nocturn.limits import ASK_SECONDS
 
 if TYPE_CHECKING:
@@ -22,6 +18,7 @@ if TYPE_CHECKING:
 
     from nocturn.guard.ports import Approver
     from nocturn.guard.question import Option, Question
+    from nocturn.guard.terminal import Terminal
 
 __all__ = ["CallbackApprover", "TerminalApprover", "approver_of"]
 
@@ -100,6 +97,8 @@ class TerminalApprover:
         Raises:
             OSError: There is no terminal.
         """
+        from nocturn.guard.terminal import Terminal  # a run that asks nobody need not load it
+
         if self._reader is not None and self._writer is not None:
             terminal = Terminal(self._reader.fileno(), _number(self._writer))
             return self._put(question, terminal, self._writer)
@@ -111,6 +110,9 @@ class TerminalApprover:
             os.close(descriptor)
 
     def _put(self, question: Question, terminal: Terminal, writer: _Writer) -> object:
+        from nocturn.guard.page import page_of
+        from nocturn.guard.question import Edited
+
         say = page_of(question, terminal.columns, keys=terminal.is_real)
         while True:
             line = self._answer(say, terminal, writer)
@@ -127,6 +129,8 @@ class TerminalApprover:
                 return _option(typed, question.options)
 
     def _answer(self, say: str, terminal: Terminal, writer: _Writer) -> bytes | None:
+        from nocturn.guard.page import PROMPT
+
         deadline = time.monotonic() + self.timeout_seconds
         writer.write(say)
         writer.flush()
@@ -143,6 +147,9 @@ class TerminalApprover:
         return line
 
     def _view(self, question: Question, terminal: Terminal) -> str:
+        from nocturn.guard.editing import view
+        from nocturn.guard.page import page_of
+
         page = page_of(question, terminal.columns, whole=True)
         with self._attending():
             shown = view(terminal, page)
@@ -150,6 +157,8 @@ class TerminalApprover:
         return short if shown else f"{short}(no pager ran: set PAGER to one)\n"
 
     def _edit(self, text: str, terminal: Terminal) -> tuple[str | None, str]:
+        from nocturn.guard.editing import edit
+
         with self._attending():
             edited, why = edit(terminal, text)
         return edited, f"{why}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 import tempfile
 from typing import TYPE_CHECKING, Final
 
@@ -58,13 +59,17 @@ def edit(terminal: Terminal, text: str) -> tuple[str | None, str]:
 def _saved(path: str, text: str) -> tuple[str | None, str]:
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINK), "rb") as file:
-            saved = file.read(_EDITED_BYTES + 1).decode()
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None, "there is no file any more: nothing was changed"
+            data = file.read(_EDITED_BYTES + 1)
     except OSError:
         return None, "there is no file any more: nothing was changed"
+    if len(data) > _EDITED_BYTES:
+        return None, f"what was saved is over {_EDITED_BYTES:,} bytes: nothing was changed"
+    try:
+        saved = data.decode()
     except UnicodeDecodeError:
         return None, "what was saved is not UTF-8: nothing was changed"
-    if len(saved) > _EDITED_BYTES:
-        return None, f"what was saved is over {_EDITED_BYTES:,} bytes: nothing was changed"
     # Many editors end the last line by themselves, which is nobody's edit.
     if saved in (text, text + "\n"):
         return None, "nothing was changed"
@@ -78,4 +83,5 @@ def _program(variable: str, otherwise: str) -> list[str]:
         return shlex.split(otherwise)
 
 
-_NO_LINK: Final = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+# Not to wait for somebody at the other end, should a FIFO have come in its place.
+_NO_LINK: Final = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
