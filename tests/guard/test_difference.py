@@ -15,7 +15,7 @@ TEXTS = st.builds(lambda lines, end: "\n".join(lines) + end, LINES, st.sampled_f
 def patched(before, rows):
     """Applies the rows of a diff, with no knowledge of how they were made."""
     old = re.findall(r"[^\n]*\n|[^\n]+", before)
-    new, at = [], 0
+    new, at, last = [], 0, ""
     for row in rows:
         if hunk := re.fullmatch(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@", row):
             start = int(hunk[1]) - (hunk[2] != "0")

@@ -12,7 +12,7 @@ import pytest
 
 from nocturn.guard.opaque import opaque_in
 
-CHANCE = random.Random(7)  # noqa: S311 - the same bytes each time, so that a failure stays
+CHANCE = random.Random(7)
 NOISE = CHANCE.randbytes(300)
 PROSE = ("Lina starts school in August, and Otto, who is older, is glad of it. " * 8).encode()
 PNG = b"\x89PNG\r\n\x1a\n" + NOISE
@@ -67,7 +67,7 @@ def test_an_image_in_an_address_is_called_an_image(kind):
         base64_of(PROSE),
         PROSE.hex(),
         hashlib.sha512(b"x").hexdigest(),
-        "commit " + hashlib.sha1(b"x").hexdigest(),  # noqa: S324 - what git has
+        "commit " + hashlib.sha1(b"x").hexdigest(),
         f'"integrity": "sha512-{base64_of(hashlib.sha512(b"x").digest())}"',
         " ".join(str(uuid.UUID(int=at << 90)) for at in range(40)),
         "\n".join(hashlib.sha256(bytes([at])).hexdigest() + f"  file{at}.txt" for at in range(40)),

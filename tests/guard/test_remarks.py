@@ -6,7 +6,7 @@ import random
 from nocturn.guard.remarks import Remark, remarks_on
 from nocturn.guard.shapes import ShapeHit
 
-NOISE = base64.b64encode(random.Random(3).randbytes(120)).decode()  # noqa: S311 - always the same
+NOISE = base64.b64encode(random.Random(3).randbytes(120)).decode()
 
 
 def test_a_remark_says_where_and_what_in_words_of_ours():

@@ -1,5 +1,7 @@
 """The dispatcher by itself, with the fakes that ship: what it writes down and lets out."""
 
+import contextlib
+
 import pytest
 
 from nocturn import NocturnError, tool
@@ -268,10 +270,8 @@ def post_with(dispatcher, person, *answers, text="guest", **more):
     person.answer = writer.ask
     call = Call("post", {"to": "lina", "text": text})
     asker = caller(**more)
-    try:
+    with contextlib.suppress(NocturnError):  # the call says which
         dispatcher(post).dispatch(call, asker, LIMIT)
-    except NocturnError as refused:
-        assert refused.code == call.code
     return call, writer.questions, asker
 
 
@@ -312,7 +312,7 @@ def test_somebody_who_only_writes_and_never_answers_has_said_no(dispatcher, pers
 
 
 def test_editing_is_not_on_offer_where_no_argument_is_named_for_it(dispatcher, person):
-    person.answer = lambda question: Edited("mine")
+    person.answer = lambda _: Edited("mine")
     call = Call("send", {"to": "lina"})
     with pytest.raises(NocturnError):
         dispatcher(send).dispatch(call, caller(), LIMIT)
