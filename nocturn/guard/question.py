@@ -14,6 +14,7 @@ from nocturn.guard.remarks import Remark  # noqa: TC001 - pydantic reads the fie
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from pydantic import TypeAdapter
 
@@ -100,7 +101,7 @@ class Question:
         A lone surrogate, which a file's name may hold and UTF-8 may not, becomes ``?``.
         """
         told = {"form": _FORM, **asdict(self), "mode": self.mode.value}
-        text = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+        text = json.dumps(told, ensure_ascii=False, default=_iso).encode("utf-8", "replace")
         plain: dict[str, Any] = json.loads(text)
         return plain
 
@@ -124,9 +125,17 @@ class Question:
 
 @cache
 def _reader() -> TypeAdapter[Question]:
+    from datetime import datetime  # a grant's field is of this type, and is read by its name
+
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Question)
+    reader = TypeAdapter(Question)
+    del datetime
+    return reader
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat()
 
 
 def options_for(pending: Mapping[Effect, Recall], agent: str, *, named: bool) -> tuple[Option, ...]:
