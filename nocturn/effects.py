@@ -10,12 +10,15 @@ import hashlib
 import threading
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["Clearance", "Effect", "Grant", "Mode", "Preview", "Recall", "iso"]
+__all__ = ["Clearance", "Effect", "Grant", "Mode", "Preview", "Recall", "binding", "iso"]
+
+_BINDING: Final = b"nocturn binding 1"
+"""Says what is hashed and in which form, so that no other hash of ours can be taken for one."""
 
 
 class Mode(Enum):
@@ -162,6 +165,31 @@ def iso(moment: datetime | None) -> str | None:
     return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
+def binding(effects: tuple[Effect, ...], content: bytes) -> str:
+    """Returns what ties a yes to exactly these effects with exactly this content.
+
+    Whoever shows a question keeps it by this, and whoever answers gives it back: a yes to one
+    thing is no yes to another.
+
+    Args:
+        effects: All that a call would do, in its order.
+        content: Exactly the bytes that it would write; empty where it writes none.
+
+    Returns:
+        SHA-256 in hex, over a form in which every part has its length before it.
+    """
+    parts = [part.encode("utf-8", "surrogatepass") for e in effects for part in _parts(e)]
+    bound = hashlib.sha256(_BINDING)
+    for part in (*parts, content):
+        bound.update(b"%d:" % len(part))
+        bound.update(part)
+    return bound.hexdigest()
+
+
+def _parts(effect: Effect) -> tuple[str, str, str]:
+    return effect.kind, effect.verb, effect.target
+
+
 class _OnlyTheGate(type):
     """Refuses ``Clearance(...)``: a proof that anybody could write proves nothing."""
 
@@ -179,7 +207,7 @@ class Clearance(metaclass=_OnlyTheGate):
 
     Attributes:
         effects: What was cleared.
-        digest: SHA-256 of the content that was cleared, 32 bytes.
+        digest: The :func:`binding` of these effects and the content that was cleared.
         expected: The version that a person was shown and that must still be there; None where
             nobody was asked or nothing was there.
         asked: Whether a person was asked.
@@ -188,7 +216,7 @@ class Clearance(metaclass=_OnlyTheGate):
     """
 
     effects: tuple[Effect, ...]
-    digest: bytes
+    digest: str
     expected: str | None
     asked: bool
     ruling: str
@@ -210,7 +238,7 @@ class Clearance(metaclass=_OnlyTheGate):
             if self._spent:
                 msg = "this clearance was used before"
                 raise PermissionError(msg)
-            if effects != self.effects or hashlib.sha256(content).digest() != self.digest:
+            if effects != self.effects or binding(effects, content) != self.digest:
                 msg = "this clearance is for other effects or other content"
                 raise PermissionError(msg)
             self._spent = True

@@ -44,6 +44,10 @@ BLOCKS_A_RUN: Final = 3
 QUESTIONS_A_RUN: Final = 10
 ASK_SECONDS: Final = 120.0
 """How long a person has to answer."""
+EDITS_A_QUESTION: Final = 20
+"""So often a person may write another text before the call counts as refused."""
+DRY_RUN_BYTES: Final = 16_777_216
+"""What a dry run's diffs have at most, together, in characters; the rest are left out."""
 
 MOST_SECONDS: Final = 31_536_000
 """A year; the system's timers take no more than some hundreds of them."""

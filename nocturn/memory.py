@@ -45,6 +45,7 @@ class Memory:
         if_version: str | Literal[False] | None = False,
         mode: ModeName = "watched",
         agent: str | None = None,
+        dry_run: bool = False,
     ) -> dict[str, Any]:
         """Writes one note, whole; returns ``{"path", "summary", "bytesWritten"}``.
 
@@ -55,9 +56,13 @@ class Memory:
             if_version: The version that must be there, None for "no such note yet", False for any.
             mode: Who is there to ask.
             agent: Whose call it is.
+            dry_run: Whether to write nothing, and to return ``{"value", "would_write"}``; see
+                :meth:`nocturn.Workspace.call`.
         """
         arguments = {"path": path, "summary": summary, "content": content}
-        return self._told("memory_write", _versioned(arguments, if_version), mode, agent)
+        return self._told(
+            "memory_write", _versioned(arguments, if_version), mode, agent, dry_run=dry_run
+        )
 
     def read(
         self,
@@ -98,9 +103,12 @@ class Memory:
         if_version: str | Literal[False] | None = False,
         mode: ModeName = "watched",
         agent: str | None = None,
+        dry_run: bool = False,
     ) -> dict[str, Any]:
-        """Moves one note to the trash; returns ``{"path", "removed"}``."""
-        return self._told("memory_remove", _versioned({"path": path}, if_version), mode, agent)
+        """Moves one note to the trash; returns ``{"path", "removed"}``; ``dry_run`` as above."""
+        return self._told(
+            "memory_remove", _versioned({"path": path}, if_version), mode, agent, dry_run=dry_run
+        )
 
     def catalog(self) -> str:
         """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.
@@ -141,8 +149,10 @@ class Memory:
         arguments: dict[str, Any],
         mode: ModeName,
         agent: str | None,
+        *,
+        dry_run: bool = False,
     ) -> dict[str, Any]:
-        told: dict[str, Any] = self._call(name, arguments, mode=mode, agent=agent)
+        told: dict[str, Any] = self._call(name, arguments, mode=mode, agent=agent, dry_run=dry_run)
         return told
 
 

@@ -204,7 +204,8 @@ class Workspace:
             args: ``nocturn.args`` in the guest.
             tools: The names of the tools that exist for this run; None for all.
             limits: The run's limits; None for the workspace's.
-            dry_run: Not in this version.
+            dry_run: Whether every write stops once the gate has ruled on it; the result's
+                ``would_write`` says what would have been written.
             on_call: Told of each call that has ended, in another thread.
             on_console: Told of each line that is printed, in another thread.
 
@@ -250,8 +251,13 @@ class Workspace:
         *,
         mode: ModeName = "watched",
         agent: str | None = None,
+        dry_run: bool = False,
     ) -> Any:
         """Calls a tool from Python, by the same road that a guest's call takes.
+
+        Returns:
+            The tool's value. In a dry run ``{"value", "would_write"}``: what the tool would have
+            returned, and a list of ``{"path", "diff"}``, as in :class:`nocturn.RunResult`.
 
         Raises:
             NocturnError: The call was refused or failed.
@@ -260,7 +266,9 @@ class Workspace:
 
         from nocturn.registry.call import Call
 
-        caller = self._caller(mode, agent, "<python>", "", None, _NoClock(), _always)
+        caller = self._caller(
+            mode, agent, "<python>", "", None, _NoClock(), _always, dry_run=dry_run
+        )
         call = Call(name, arguments)
         try:
             text = json.dumps(arguments, ensure_ascii=False)
@@ -268,7 +276,14 @@ class Workspace:
             call.problem = "the arguments are not JSON values"
         else:
             call.size_bytes = len(text.encode("utf-8", "surrogatepass"))
-        return self._dispatcher.dispatch(call, caller, self.limits.call_bytes)
+        value = self._dispatcher.dispatch(call, caller, self.limits.call_bytes)
+        if not caller.dry:
+            return value
+        told = call.would_write
+        return {
+            "value": value,
+            "would_write": [] if told is None else [{"path": told[0], "diff": told[1]}],
+        }
 
     def search(self, pieces: Iterable[str]) -> Iterator[Found]:
         """Looks for secrets in a text of any length: those of the vault, and by their shape.
@@ -325,10 +340,9 @@ class Workspace:
             raise ConfigurationError(f"lang is {lang!r}; this version runs js only")
         if not isinstance(source, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
             raise ConfigurationError(f"source is a {type(source).__name__}: give the script's text")
-        if dry_run:
-            raise ConfigurationError("dry_run is not in this version: run in strict mode instead")
         _one_of("mode", mode, _MODES)
         _require_limits(limits)
+        _require_bool("dry_run", dry_run)
         filename = os.fspath(filename)
         cage = None if tools is None else self.tools.cage(tools)
         # The zygote loads while this process imports what a run needs.
@@ -337,15 +351,17 @@ class Workspace:
 
         bounds = limits or self.limits
         execution = Execution(
-            source, filename, args, bounds, self._isolation, self._pool, on_call, on_console
-        )
+            source, filename, args, bounds, self._isolation, self._pool, on_call, on_console,
+            dry_run=dry_run,
+        )  # fmt: skip
 
         self._running.add(execution)
 
         def caller() -> Caller:
             return self._caller(
-                mode, agent, filename, execution.source, cage, execution.clock, execution.alive
-            )
+                mode, agent, filename, execution.source, cage, execution.clock, execution.alive,
+                dry_run=dry_run,
+            )  # fmt: skip
 
         # A name or a source of secrets that is not usable is said before anything runs.
         guarded = bool(self._secrets) or _state_of_vault(self._place) is not None
@@ -375,6 +391,8 @@ class Workspace:
         cage: frozenset[str] | None,
         clock: Clock,
         alive: Callable[[], bool],
+        *,
+        dry_run: bool,
     ) -> Caller:
         from nocturn.effects import Mode
         from nocturn.guard.caller import Caller, agent_of
@@ -382,6 +400,7 @@ class Workspace:
         if self._closed:
             raise ConfigurationError("the workspace is closed: make a new Workspace")
         _one_of("mode", mode, _MODES)
+        _require_bool("dry_run", dry_run)
         try:
             identity, named = agent_of(agent, source)
         except NocturnError as error:
@@ -397,6 +416,7 @@ class Workspace:
             script=script,
             clock=clock,
             alive=alive,
+            dry=dry_run,
         )
 
     @property
@@ -535,6 +555,11 @@ def _require_limits(limits: Limits | None) -> None:
 
     if not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
         raise ConfigurationError(f"limits is {limits!r}: give Limits(wall_seconds=…)")
+
+
+def _require_bool(name: str, value: bool) -> None:
+    if type(value) is not bool:
+        raise ConfigurationError(f"{name} is {value!r}; it must be True or False")
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "call_line",
     "console_line",
+    "diff_lines",
     "discard",
     "error_lines",
     "say",
@@ -66,6 +67,11 @@ def call_line(call: CallRecord) -> str:
         outcome = f"{call.code} ({outcome})" if call.ruling else call.code
     parts = ("·", call.tool, targets, outcome, f"{call.bytes} B", f"{call.ms:.1f} ms")
     return visible(" ".join(part for part in parts if part), keep="")
+
+
+def diff_lines(diff: str) -> str:
+    """Returns what a dry run would have written, safe for a terminal, under words of ours."""
+    return f"nocturn: nothing was written; this would have been:\n{visible(diff).rstrip()}"
 
 
 def error_lines(error: RunError) -> str:

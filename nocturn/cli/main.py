@@ -15,6 +15,7 @@ from nocturn.cli.memory import memory
 from nocturn.cli.options import (
     READ_BYTES,
     AgentName,
+    DryRun,
     Folder,
     Isolation,
     Json,
@@ -152,13 +153,14 @@ def run(
     memory: Memory = None,
     secret_env: SecretEnv = None,
     isolation: Isolation = "full",
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
     """Run a script. What it prints goes to stdout, the transcript of its calls to stderr."""
     source, name = _read(file)
     return _run(
         source, name, args or [], workspace, watched, agent, timeout, memory, secret_env,
-        isolation, json=json, show_value=False,
+        isolation, dry_run=dry_run, json=json, show_value=False,
     )  # fmt: skip
 
 
@@ -173,12 +175,13 @@ def evaluate(
     memory: Memory = None,
     secret_env: SecretEnv = None,
     isolation: Isolation = "full",
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
     """Run a piece of code and print its value."""
     return _run(
         code, "<eval>", args or [], workspace, watched, agent, timeout, memory, secret_env,
-        isolation, json=json, show_value=True,
+        isolation, dry_run=dry_run, json=json, show_value=True,
     )  # fmt: skip
 
 
@@ -212,10 +215,19 @@ def _run(
     secret_env: list[str] | None,
     isolation: str,
     *,
+    dry_run: bool,
     json: bool,
     show_value: bool,
 ) -> int:
-    from nocturn.cli.layout import call_line, console_line, error_lines, say, tell, value_text
+    from nocturn.cli.layout import (
+        call_line,
+        console_line,
+        diff_lines,
+        error_lines,
+        say,
+        tell,
+        value_text,
+    )
 
     mode = mode_of(watched)
     with open_workspace(
@@ -229,6 +241,9 @@ def _run(
                 agent=agent,
                 args=args,
                 limits=limits_of(timeout, memory),
+                dry_run=dry_run,
+                # One exchange answers one frame at a time: while a call waits for a person, what
+                # the guest prints is not read, so that nothing comes between question and answer.
                 on_call=lambda call: tell(call_line(call)),
                 on_console=None if json else lambda line: say(console_line(line)),
             )
@@ -240,6 +255,9 @@ def _run(
         say(text)
     if result.error is not None and not json:
         tell(error_lines(result.error))
+    for each in result.would_write or ():
+        if not json:
+            tell(diff_lines(each.diff))
     if any(call.ruling == "unattended" for call in result.calls):
         tell("nocturn: nobody was there to allow it; --watched, at a terminal, lets you")
     return codes.of_result(result)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from json import dumps
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nocturn.cli.options import (
     READ_BYTES,
     AgentName,
+    DryRun,
     Folder,
     Json,
     SecretEnv,
@@ -21,6 +22,8 @@ from nocturn.cli.options import (
 from nocturn.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nocturn.workspace import Workspace
 
 __all__ = ["memory"]
@@ -80,11 +83,10 @@ def write(
     watched: Watched = None,
     agent: AgentName = None,
     secret_env: SecretEnv = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
     """Write one note, whole."""
-    from nocturn.cli.layout import say
-
     if content == "-":
         try:
             content = sys.stdin.buffer.read(READ_BYTES).decode()
@@ -92,9 +94,8 @@ def write(
             raise ConfigurationError("the content is not UTF-8: save it as UTF-8") from None
     mode = mode_of(watched)
     with open_workspace(workspace, secret_env=secret_env, watched=mode == "watched") as ws:
-        written = ws.memory.write(path, summary, content, mode=mode, agent=agent)
-    say(dumps(written) if json else f"{written['path']}: {written['bytesWritten']} bytes")
-    return 0
+        done = ws.memory.write(path, summary, content, mode=mode, agent=agent, dry_run=dry_run)
+    return _say_done(done, json, lambda note: f"{note['path']}: {note['bytesWritten']} bytes")
 
 
 @memory.command("rm")
@@ -104,15 +105,26 @@ def remove(
     watched: Watched = None,
     agent: AgentName = None,
     secret_env: SecretEnv = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
     """Move one note to the trash."""
-    from nocturn.cli.layout import say
-
     mode = mode_of(watched)
     with open_workspace(workspace, secret_env=secret_env, watched=mode == "watched") as ws:
-        removed = ws.memory.remove(path, mode=mode, agent=agent)
-    say(dumps(removed) if json else f"{removed['path']}: in the trash")
+        done = ws.memory.remove(path, mode=mode, agent=agent, dry_run=dry_run)
+    return _say_done(done, json, lambda note: f"{note['path']}: in the trash")
+
+
+def _say_done(done: dict[str, Any], json: bool, in_words: Callable[[dict[str, Any]], str]) -> int:
+    from nocturn.cli.layout import diff_lines, say
+
+    if json:
+        say(dumps(done))
+    elif "would_write" in done:
+        for each in done["would_write"]:
+            say(diff_lines(each["diff"]))
+    else:
+        say(in_words(done))
     return 0
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "READ_BYTES",
     "AgentName",
+    "DryRun",
     "Folder",
     "Isolation",
     "Json",
@@ -51,6 +52,10 @@ Watched = Annotated[
 ]
 AgentName = Annotated[
     str | None, typer.Option("--agent", metavar="NAME", help="Whose run it is; grants are its own.")
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Write nothing, and show as diffs what would be written."),
 ]
 SecretEnv = Annotated[
     list[str] | None,

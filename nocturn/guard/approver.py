@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from nocturn.errors import ConfigurationError
 from nocturn.guard.asking import seconds_of
-from nocturn.guard.page import PROMPT, page_of
 from nocturn.guard.ports import NO_ANSWER
 from nocturn.limits import ASK_SECONDS
 
@@ -19,12 +18,9 @@ if TYPE_CHECKING:
 
     from nocturn.guard.ports import Approver
     from nocturn.guard.question import Option, Question
+    from nocturn.guard.terminal import Terminal
 
 __all__ = ["CallbackApprover", "TerminalApprover", "approver_of"]
-
-_LINE_BYTES: Final = 4_096
-_INTERRUPT: Final = b"\x03"
-_COLUMNS: Final = 80
 
 
 class CallbackApprover:
@@ -70,7 +66,11 @@ class TerminalApprover:
     Args:
         reader: Where answers are read, a stream with a descriptor; None for ``/dev/tty``.
         writer: Where questions are written; None for ``/dev/tty``.
-        timeout_seconds: How long a person has to answer.
+        timeout_seconds: How long a person has to answer; what is spent in a pager or an editor
+            does not count.
+
+    Attributes:
+        attended: Whether a person is at work on the question, in a pager or an editor.
 
     Raises:
         ConfigurationError: The time is not above 0, or longer than can be waited.
@@ -86,36 +86,90 @@ class TerminalApprover:
         self._reader = reader
         self._writer = writer
         self.timeout_seconds = _checked(timeout_seconds)
+        self.attended = False
 
     def ask(self, question: Question) -> object:
         """Shows the question and reads one line. End of file and Ctrl-C are a no.
 
+        Returns:
+            An option; an :class:`Edited` text; None for a no; :data:`NO_ANSWER`.
+
         Raises:
             OSError: There is no terminal.
         """
+        from nocturn.guard.terminal import Terminal  # a run that asks nobody need not load it
+
         if self._reader is not None and self._writer is not None:
-            return self._put(question, self._reader.fileno(), self._writer)
+            terminal = Terminal(self._reader.fileno(), _number(self._writer))
+            return self._put(question, terminal, self._writer)
         descriptor = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         try:
-            return self._put(question, descriptor, _Unbuffered(descriptor))
+            terminal = Terminal(descriptor, descriptor)
+            return self._put(question, terminal, _Unbuffered(descriptor))
         finally:
             os.close(descriptor)
 
-    def _put(self, question: Question, descriptor: int, writer: _Writer) -> object:
+    def _put(self, question: Question, terminal: Terminal, writer: _Writer) -> object:
+        from nocturn.guard.page import page_of
+        from nocturn.guard.question import Edited
+
+        say = page_of(question, terminal.columns, keys=terminal.is_real)
+        while True:
+            line = self._answer(say, terminal, writer)
+            if line is None:
+                return NO_ANSWER
+            typed = line.decode("utf-8", "replace").strip().lower()
+            if typed == "v" and terminal.is_real:
+                say = self._view(question, terminal)
+            elif typed == "e" and terminal.is_real and question.text is not None:
+                text, say = self._edit(question.text, terminal)
+                if text is not None:
+                    return Edited(text)
+            else:
+                return _option(typed, question.options)
+
+    def _answer(self, say: str, terminal: Terminal, writer: _Writer) -> bytes | None:
+        from nocturn.guard.page import PROMPT
+
         deadline = time.monotonic() + self.timeout_seconds
-        writer.write(page_of(question, _columns(descriptor)))
+        writer.write(say)
         writer.flush()
-        with _fresh_line(descriptor):
+        with terminal.fresh_line():
             writer.write(PROMPT)
             writer.flush()
-            line = _read_line(descriptor, deadline)
+            line = terminal.read_line(deadline)
         last_words = f"\nNobody answered in {self.timeout_seconds:g} s: no.\n"
         if line is not None:
             last_words = "" if line.endswith(b"\n") else "\n"
         with suppress(OSError):  # the terminal was closed, which changes no answer
             writer.write(last_words)
             writer.flush()
-        return NO_ANSWER if line is None else _option(line, question.options)
+        return line
+
+    def _view(self, question: Question, terminal: Terminal) -> str:
+        from nocturn.guard.editing import view
+        from nocturn.guard.page import page_of
+
+        page = page_of(question, terminal.columns, whole=True)
+        with self._attending():
+            shown = view(terminal, page)
+        short = page_of(question, terminal.columns, keys=True)
+        return short if shown else f"{short}(no pager ran: set PAGER to one)\n"
+
+    def _edit(self, text: str, terminal: Terminal) -> tuple[str | None, str]:
+        from nocturn.guard.editing import edit
+
+        with self._attending():
+            edited, why = edit(terminal, text)
+        return edited, f"{why}\n"
+
+    @contextmanager
+    def _attending(self) -> Generator[None]:
+        self.attended = True
+        try:
+            yield
+        finally:
+            self.attended = False
 
 
 class _Writer(Protocol):
@@ -138,70 +192,18 @@ class _Unbuffered:
         """Does nothing: there is no buffer."""
 
 
-def _option(line: bytes, options: tuple[Option, ...]) -> Option | None:
-    typed = line.decode("utf-8", "replace").strip().lower()
+def _number(stream: TextIO) -> int:
+    try:
+        return stream.fileno()
+    except OSError:  # a text in memory has none
+        return -1
+
+
+def _option(typed: str, options: tuple[Option, ...]) -> Option | None:
     for number, option in enumerate(options, start=1):
         if typed in (str(number), option.value):
             return option
     return None
-
-
-def _read_line(descriptor: int, deadline: float) -> bytes | None:
-    """Returns what was typed, empty at end of file; None where the time ran out."""
-    import select
-
-    line = b""
-    while not line.endswith(b"\n") and _INTERRUPT not in line:
-        patience = deadline - time.monotonic()
-        if patience <= 0 or not select.select([descriptor], [], [], patience)[0]:
-            return None
-        try:
-            typed = os.read(descriptor, _LINE_BYTES)
-        except OSError:
-            typed = b""  # the terminal was closed
-        line += typed
-        if not typed or len(line) > _LINE_BYTES:
-            return b""
-    return line
-
-
-@contextmanager
-def _fresh_line(descriptor: int) -> Generator[None]:
-    """Drops what was typed before the question stood there, and makes Ctrl-C a character.
-
-    Type-ahead must not answer. Ctrl-C would be a signal to the main thread, which waits for the
-    answer; as an end-of-line character it is an answer, and it is a no.
-    """
-    if not os.isatty(descriptor):
-        yield
-        return
-    import atexit
-    import termios
-
-    saved = termios.tcgetattr(descriptor)
-    asking = termios.tcgetattr(descriptor)
-    asking[3] = (asking[3] | termios.ICANON | termios.ECHO) & ~termios.ISIG
-    asking[6][termios.VEOL] = _INTERRUPT
-
-    def restore() -> None:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, saved)
-
-    # A program that ends meanwhile takes this thread with it, but must leave a sane terminal.
-    atexit.register(restore)
-    try:
-        termios.tcsetattr(descriptor, termios.TCSAFLUSH, asking)
-        yield
-    finally:
-        atexit.unregister(restore)
-        with suppress(termios.error):  # the terminal was closed
-            restore()
-
-
-def _columns(descriptor: int) -> int:
-    try:
-        return os.get_terminal_size(descriptor).columns or _COLUMNS
-    except OSError:
-        return _COLUMNS
 
 
 def _require_plain(function: object) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Asking", "patience_seconds", "seconds_of"]
 
 _LOG: Final = logging.getLogger("nocturn")
+_LOOK_SECONDS: Final = 1.0
+"""How often it is looked whether a person is at work on an answer."""
 
 
 class Asking:
@@ -62,14 +64,26 @@ class Asking:
 
         self._open = threading.Thread(target=put, name="nocturn-question", daemon=True)
         self._open.start()
-        self._open.join(max(0.0, deadline - time.monotonic()))
-        if self._open.is_alive():
+        if not self._is_done(self._open):
             return NO_ANSWER
         self._open = None
         if not answers:
             msg = "the approver broke, so there is no answer and nothing was done"
             raise NocturnError(INTERNAL, msg, tool=question.tool)
         return answers[0]
+
+    def _is_done(self, thread: threading.Thread) -> bool:
+        """Waits for the approver; not while a person is at work, whose time it would be."""
+        patience = patience_seconds(self._approver)
+        deadline = time.monotonic() + patience
+        while thread.is_alive():
+            if getattr(self._approver, "attended", False) is True:
+                deadline = time.monotonic() + patience
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            thread.join(min(left, _LOOK_SECONDS))
+        return True
 
 
 def patience_seconds(approver: object) -> float:

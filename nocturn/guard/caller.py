@@ -26,12 +26,15 @@ class Finding:
     Attributes:
         tool: The tool that was called.
         place: Where in the call, in words.
-        secret: The name of the secret that was found; empty where a call was refused unscanned.
+        secret: The name of the secret that was found; empty where there is none.
+        rule: The rule whose form the text has; empty where it is a secret of the vault's, or where
+            a call was refused unscanned.
     """
 
     tool: str
     place: str
     secret: str
+    rule: str = ""
 
 
 @dataclass(slots=True)
@@ -47,6 +50,9 @@ class Caller:
         script: The script's file name, for people.
         clock: Stands still while a person decides.
         alive: Whether the run still waits for the outcome.
+        dry: Whether nothing that writes is done, and what it would have written is told.
+        outside: The tools from which this run has taken in text from outside, in order.
+        told_bytes: What a dry run has told of so far.
         blocks: Leak blocks in this run.
         questions: Questions put in this run.
         refused: Effects that a person refused or left unanswered in this run, with the reason.
@@ -64,6 +70,9 @@ class Caller:
     script: str
     clock: Clock
     alive: Callable[[], bool]
+    dry: bool = False
+    outside: tuple[str, ...] = ()
+    told_bytes: int = 0
     blocks: int = 0
     questions: int = 0
     refused: dict[Effect, str] = field(default_factory=dict["Effect", str])
@@ -71,6 +80,12 @@ class Caller:
     agent_blocks: int = 0
     trail: Trail = field(default_factory=Trail)
     lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def take_in(self, tool: str) -> None:
+        """Notes that this run takes in text from outside: no later call of it is above doubt."""
+        with self.lock:
+            if tool not in self.outside:
+                self.outside = (*self.outside, tool)
 
 
 def agent_of(name: str | None, source: str) -> tuple[str, bool]:

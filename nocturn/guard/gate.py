@@ -5,17 +5,18 @@ Whatever goes wrong in here is a refusal: no policy, no readable grants, nobody 
 
 from __future__ import annotations
 
-import hashlib
+import logging
 import threading
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
-from nocturn.effects import Clearance, Effect, Grant, Mode, Preview, Recall
+from nocturn.effects import Clearance, Effect, Grant, Mode, Preview, Recall, binding
 from nocturn.errors import CANCELLED, GATE_DENIED, ConfigurationError, NocturnError
 from nocturn.guard.asking import Asking, patience_seconds
 from nocturn.guard.policy import Decision, Policy
 from nocturn.guard.ports import NO_ANSWER
-from nocturn.guard.question import Option, Question, options_for
+from nocturn.guard.question import Edited, Option, Question, options_for
+from nocturn.guard.remarks import INSTRUCTIONS, OUTSIDE, Remark
 from nocturn.limits import QUESTIONS_A_RUN
 from nocturn.visible import visible
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from nocturn.guard.ports import Approver, GrantStore
 
 __all__ = ["Gate"]
+
+_LOG: Final = logging.getLogger("nocturn")
 
 _SHOWN_CHARACTERS: Final = 200
 """A target in a message: a note's path may be five times as long."""
@@ -40,6 +43,15 @@ class _Call:
     effects: tuple[Effect, ...]
     content: bytes
     preview: Preview
+    remarks: tuple[Remark, ...]
+    outside: tuple[str, ...]
+    text: str | None
+    again: bool
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether what stands in it may be somebody else's will: then no grant speaks for it."""
+        return any(remark.kind in (OUTSIDE, INSTRUCTIONS) for remark in self.remarks)
 
 
 class Gate:
@@ -78,8 +90,12 @@ class Gate:
         effects: tuple[Effect, ...],
         content: bytes,
         preview: Preview,
-    ) -> Clearance:
-        """Clears a call, or refuses it.
+        *,
+        remarks: tuple[Remark, ...] = (),
+        text: str | None = None,
+        again: bool = False,
+    ) -> Clearance | Edited:
+        """Clears a call, or refuses it, or hands back what a person wrote in its place.
 
         Args:
             caller: Whose call it is.
@@ -87,18 +103,34 @@ class Gate:
             effects: All that it would do, at least one effect.
             content: Exactly the bytes that it would write.
             preview: What a person is shown.
+            remarks: What is pointed out to that person.
+            text: What of the call they may edit; None where nothing may be.
+            again: Whether they have: then this question is theirs, and not one of the run's.
 
         Returns:
-            Proof that these effects with this content may be done, good for one use.
+            Proof that these effects with this content may be done, good for one use; or the text
+            that is to be asked about instead, which has cleared nothing.
 
         Raises:
             NocturnError: ``GATE_DENIED`` with the reason (``policy``, ``declined``, ``unattended``
                 or ``timeout``) in ``detail``; ``CANCELLED``, the run ended meanwhile; ``INTERNAL``,
                 the approver broke; ``STORAGE``, the yes could not be kept as was asked.
         """
-        call = _Call(caller, tool, effects, content, preview)
+        outside = caller.outside
+        call = _Call(
+            caller,
+            tool,
+            effects,
+            content,
+            preview,
+            (*_taken_in(outside), *remarks),
+            outside,
+            text,
+            again,
+        )
         pending, ruling = self._pending(call)
         if not pending:
+            self._warn(call, f"ran unasked ({ruling})")
             return _clearance(call, ruling, asked=False)
         asking = self._somebody_to_ask(call, pending)
         caller.clock.pause()
@@ -109,7 +141,10 @@ class Gate:
                 if not pending:
                     return _clearance(call, ruling, asked=False)
                 option = self._yes(call, pending, asking)
-                self._remember(option)
+                if isinstance(option, Edited):
+                    return option
+                if not caller.dry:
+                    self._remember(option)
         finally:
             caller.clock.resume()
         return _clearance(call, option.value, asked=True)
@@ -142,7 +177,8 @@ class Gate:
             effect: ceiling
             for effect, ceiling in asked.items()
             # A yes that lasts longer than the ceiling now allows is none.
-            if not any(
+            if call.doubtful
+            or not any(
                 grant.covers(caller.agent, effect)
                 for recall, grants in lasting.items()
                 if recall <= ceiling
@@ -164,6 +200,8 @@ class Gate:
 
     def _somebody_to_ask(self, call: _Call, pending: dict[Effect, Recall]) -> Asking:
         what = self._shown(next(iter(pending)))
+        if call.caller.mode is Mode.STRICT or self._asking is None:
+            self._warn(call, "was refused, since nobody can be asked")
         if call.caller.mode is Mode.STRICT:
             msg = (
                 f"{what} needs a yes and mode strict asks nobody: run it in mode watched "
@@ -178,21 +216,26 @@ class Gate:
             raise _denied(call, "unattended", msg)
         return self._asking
 
-    def _yes(self, call: _Call, pending: dict[Effect, Recall], asking: Asking) -> Option:
-        """Asks, and returns which yes was given.
+    def _yes(self, call: _Call, pending: dict[Effect, Recall], asking: Asking) -> Option | Edited:
+        """Asks, and returns which yes was given, or the text that was given back.
 
         Raises:
             NocturnError: None was given.
         """
         _refuse_dead(call)
-        self._count_question(call, pending)
+        if not call.again:
+            self._count_question(call, pending)
         options = options_for(pending, call.caller.agent, named=call.caller.named)
+        if call.caller.dry:  # it leaves nothing behind, not even a grant
+            options = options[:1]
         question = self._question(call, options)
         answer = asking.ask(question)
         _refuse_dead(call)
         for option, offered in zip(options, question.options, strict=True):
             if _is_answer(answer, offered):
                 return option
+        if _is_edit(answer) and question.text is not None:
+            return answer
         reason = "timeout" if answer is NO_ANSWER else "declined"
         with call.caller.lock:
             call.caller.refused.update(dict.fromkeys(pending, reason))
@@ -235,8 +278,13 @@ class Gate:
                 version=preview.version,
             ),
             size_bytes=len(call.content),
-            digest=hashlib.sha256(call.content).hexdigest(),
+            digest=binding(call.effects, call.content),
             options=tuple(replace(each, label=redact(each.label)) for each in options),
+            remarks=call.remarks,
+            outside=call.outside,
+            # What does not read as it is must not be edited, or the marks would be written.
+            text=call.text if call.text is None or redact(call.text) == call.text else None,
+            dry=caller.dry,
         )
 
     def _remember(self, option: Option) -> None:
@@ -245,6 +293,16 @@ class Gate:
         elif option.recall is Recall.ALWAYS:
             for grant in option.grants:
                 self._grants.add(grant)
+
+    def _warn(self, call: _Call, what_became: str) -> None:
+        """Tells the person who looks on what nobody will ask them about."""
+        if call.remarks and call.effects:
+            _LOG.warning(
+                "%s %s, and: %s",
+                self._shown(call.effects[0]),
+                what_became,
+                "; ".join(f"{each.text} ({each.place})" for each in call.remarks),
+            )
 
     def _shown(self, effect: Effect) -> str:
         target = visible(self._redact(effect.target), keep="")
@@ -272,16 +330,27 @@ def _is_answer(answer: object, offered: Option) -> bool:
     )
 
 
+def _is_edit(answer: object) -> TypeGuard[Edited]:
+    return type(answer) is Edited and type(answer.text) is str
+
+
 def _refuse_dead(call: _Call) -> None:
     if not call.caller.alive():
         msg = "the run ended before the call could begin"
         raise NocturnError(CANCELLED, msg, tool=call.tool)
 
 
+def _taken_in(outside: tuple[str, ...]) -> tuple[Remark, ...]:
+    if not outside:
+        return ()
+    said = f"it has taken in text from outside, by {', '.join(outside)}"
+    return (Remark(OUTSIDE, "the run", said, "outside"),)
+
+
 def _clearance(call: _Call, ruling: str, *, asked: bool) -> Clearance:
     clearance: Clearance = Clearance._issue(  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the one place
         effects=call.effects,
-        digest=hashlib.sha256(call.content).digest(),
+        digest=binding(call.effects, call.content),
         expected=call.preview.version if asked else None,
         asked=asked,
         ruling=ruling,

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nocturn.guard.caller import Caller
+    from nocturn.guard.cover import Trail
     from nocturn.guard.ports import Journal
+    from nocturn.guard.remarks import Remark
     from nocturn.guard.scanner import Scanner
+    from nocturn.guard.shapes import ShapeHit
 
 __all__ = ["Screen"]
 
@@ -30,6 +33,8 @@ PAIRED_CHARACTERS: Final = 2_097_152
 """What may be at the borders of all ordered pairs of a call's strings: half a second's work."""
 
 _TWICE: Final = 2
+_SHAPED_CHARACTERS: Final = 16
+"""A shorter text has no token in it, so that a run that only reads loads no rules for them."""
 
 
 class Screen:
@@ -44,37 +49,72 @@ class Screen:
         self._scanner = scanner
         self._journal = journal
 
-    @property
-    def armed(self) -> bool:
-        """Whether there is any secret to look for; if not, :meth:`check` passes everything."""
-        return self._scanner.armed
-
     def check(
-        self, caller: Caller, tool: str, raw: Sequence[str], canonical: Sequence[str]
-    ) -> None:
+        self,
+        caller: Caller,
+        tool: str,
+        raw: Sequence[str],
+        canonical: Sequence[str],
+        named: Sequence[tuple[str, str]] = (),
+    ) -> tuple[Remark, ...]:
         """Refuses the call if a string of it, several together or the run so far hold a secret.
+
+        A value of the vault's is one, and so is a text that has the form of a known token.
 
         Args:
             caller: Whose call it is; ``blocks`` and ``findings`` are kept there.
             tool: The tool that was called.
             raw: Every string that came in, as it came: the tool's name, keys and values.
             canonical: The same values in canonical form, where they have one.
+            named: Those on which somebody will rule, each with its argument's name before it.
+
+        Returns:
+            What there is to point out in ``named``.
 
         Raises:
             NocturnError: ``LEAK_BLOCKED``, always with the same words; ``TOO_LARGE``, the call has
                 more strings than can be looked at in pairs.
         """
-        if not self.armed:
-            return
         # One at a time for each run: calls in flight together get no more answers than the budget.
         with caller.lock:
             if caller.blocks >= BLOCKS_A_RUN:
                 self._refuse_unscanned(caller, tool, (t for t in (*raw, *canonical) if t != tool))
-                return
-            findings = self._findings(caller, tool, raw, canonical)
+                return ()
+            findings, remarks = self.look(tool, raw, canonical, named, caller.trail)
             if findings:
                 caller.agent_blocks = self._blocks_before(caller.agent) + 1
                 self._block(caller, findings)
+        return remarks
+
+    def look(
+        self,
+        tool: str,
+        raw: Sequence[str],
+        canonical: Sequence[str],
+        named: Sequence[tuple[str, str]] = (),
+        trail: Trail | None = None,
+    ) -> tuple[list[Finding], tuple[Remark, ...]]:
+        """Looks as :meth:`check` does, and counts nothing: for what a person has written.
+
+        Args:
+            tool: As for :meth:`check`.
+            raw: As for :meth:`check`.
+            canonical: As for :meth:`check`.
+            named: As for :meth:`check`.
+            trail: What the run was allowed to carry before; it grows.
+
+        Returns:
+            What would block it, and what there is to point out.
+        """
+        shapes = _shapes_in(each for each in (*raw, *canonical) if each != tool)
+        findings = self._findings(tool, raw, canonical, trail) if self._scanner.armed else []
+        findings += _shape_findings(tool, "raw", raw, shapes)
+        findings += _shape_findings(tool, "canonical", canonical, shapes, known=raw)
+        if findings or not named:
+            return findings, ()
+        from nocturn.guard.remarks import remarks_on
+
+        return findings, remarks_on(named, shapes)
 
     def note(self, caller: Caller, tool: str, texts: Sequence[str]) -> None:
         """Counts a call that was refused before it came to the scan.
@@ -90,12 +130,10 @@ class Screen:
         Raises:
             NocturnError: ``LEAK_BLOCKED``, the budget is used up: not even the error is told.
         """
-        if not self.armed:
-            return
         with caller.lock:
             if caller.blocks >= BLOCKS_A_RUN:
                 self._refuse_unscanned(caller, tool, texts)
-            elif findings := self._findings_in(tool, "raw", texts):
+            elif self._scanner.armed and (findings := self._findings_in(tool, "raw", texts)):
                 self._count(caller, findings)
 
     def _refuse_unscanned(self, caller: Caller, tool: str, texts: Iterable[str]) -> None:
@@ -104,7 +142,7 @@ class Screen:
             self._block(caller, [finding])
 
     def _findings(
-        self, caller: Caller, tool: str, raw: Sequence[str], canonical: Sequence[str]
+        self, tool: str, raw: Sequence[str], canonical: Sequence[str], trail: Trail | None
     ) -> list[Finding]:
         came_in = set(raw)
         folded = [text for text in canonical if text not in came_in]
@@ -116,7 +154,7 @@ class Screen:
                 f"of them join, over the limit of {PAIRED_CHARACTERS}: send them in several calls"
             )
             raise NocturnError(TOO_LARGE, msg, tool=tool)
-        found = self._scanner.names_across(pool, caller.trail)
+        found = self._scanner.names_across(pool, trail)
         if not found:
             return []
         return [
@@ -148,7 +186,7 @@ class Screen:
             _LOG.warning(
                 "a call of %s was blocked: %s (%s); agent %s has had %d blocks in all",
                 finding.tool,
-                f"it carries the secret {finding.secret}" if finding.secret else "it carries text",
+                _carried(finding),
                 finding.place,
                 caller.agent,
                 max(caller.agent_blocks, caller.blocks),
@@ -166,6 +204,8 @@ class Screen:
             "place": finding.place,
             "secret": finding.secret,
         }
+        if finding.rule:
+            entry["rule"] = finding.rule
         try:
             self._journal.append(entry, durable=False)
         except NocturnError:
@@ -179,6 +219,38 @@ class Screen:
             return self._journal.leak_blocks_of(agent)
         except NocturnError:
             return 0
+
+
+def _shapes_in(texts: Iterable[str]) -> dict[str, Sequence[ShapeHit]]:
+    """Returns the shapes in each text that has any, by the text."""
+    long = dict.fromkeys(text for text in texts if len(text) >= _SHAPED_CHARACTERS)
+    if not long:
+        return {}
+    from nocturn.guard.shapes import shapes_in
+
+    return {text: hits for text in long if (hits := shapes_in(text))}
+
+
+def _shape_findings(
+    tool: str,
+    kind: str,
+    texts: Sequence[str],
+    shapes: dict[str, Sequence[ShapeHit]],
+    known: Sequence[str] = (),
+) -> list[Finding]:
+    return [
+        Finding(tool, f"{kind} string {at}", "", hit.rule)
+        for at, text in enumerate(texts)
+        if text not in known
+        for hit in shapes.get(text, ())
+        if hit.blocks
+    ]
+
+
+def _carried(finding: Finding) -> str:
+    if finding.rule:
+        return f"it carries what has the form of a secret, by rule {finding.rule}"
+    return f"it carries the secret {finding.secret}" if finding.secret else "it carries text"
 
 
 def _at_most_twice(texts: list[str]) -> list[str]:

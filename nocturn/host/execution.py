@@ -8,7 +8,7 @@ from nocturn.errors import CANCELLED, ConfigurationError, NocturnError, RunInter
 from nocturn.host.clock import RunClock
 from nocturn.host.exchange import Ending, Exchange
 from nocturn.host.pool import Ticket
-from nocturn.host.result import CallRecord, ConsoleLine, RunError, RunResult, Usage
+from nocturn.host.result import CallRecord, ConsoleLine, RunError, RunResult, Usage, WouldWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -35,6 +35,7 @@ class Execution:
         pool: Where its worker comes from.
         on_call: Told of each call that has ended, in the exchange's thread.
         on_console: Told of each line as it arrives, in the exchange's thread.
+        dry_run: Whether the result says what would have been written.
     """
 
     def __init__(
@@ -47,6 +48,8 @@ class Execution:
         pool: Pool,
         on_call: Callable[[CallRecord], None] | None = None,
         on_console: Callable[[ConsoleLine], None] | None = None,
+        *,
+        dry_run: bool = False,
     ) -> None:
         self._refusal = ""
         if isinstance(source, bytes):
@@ -63,6 +66,7 @@ class Execution:
         self._pool = pool
         self._on_call = on_call
         self._on_console = on_console
+        self._dry_run = dry_run
         self._changed = threading.Condition()
         self._ending: Ending | None = None
         self._fault: BaseException | None = None
@@ -92,7 +96,9 @@ class Execution:
         """
         if refusal := self._refusal or self._too_large():
             error = RunError(code=None, name="RefusedSource", message=refusal)
-            return RunResult(status="refused_source", error=error)
+            return RunResult(
+                status="refused_source", error=error, would_write=() if self._dry_run else None
+            )
         worker = self._pool.take(self._limits, self._ticket)
         if worker is None:
             return self._result(None, 0.0)
@@ -276,6 +282,7 @@ class Execution:
                 waited_ms=round(self.clock.waited_seconds * 1e3, 3),
             ),
             isolation=exchange.isolation if exchange else "none",
+            would_write=_would_write(exchange) if self._dry_run else None,
         )
 
 
@@ -312,6 +319,11 @@ def _record(call: Call) -> CallRecord:
     code = call.code if call.ended is not None else CANCELLED
     effects = tuple(effect.to_dict() for effect in call.effects)
     return CallRecord(call.tool, effects, call.ruling, code, call.bytes, call.ms)
+
+
+def _would_write(exchange: Exchange | None) -> tuple[WouldWrite, ...]:
+    calls = tuple(exchange.calls) if exchange else ()
+    return tuple(WouldWrite(*call.would_write) for call in calls if call.would_write is not None)
 
 
 def _texts(arguments: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from typing import Any, Final
 
-__all__ = ["CallRecord", "ConsoleLine", "RunError", "RunResult", "Usage"]
+__all__ = ["CallRecord", "ConsoleLine", "RunError", "RunResult", "Usage", "WouldWrite"]
 
 STATUSES: Final = (
     "ok",
@@ -91,6 +91,19 @@ class RunError:
 
 
 @dataclass(frozen=True, slots=True)
+class WouldWrite:
+    """What one call of a dry run would have written.
+
+    Attributes:
+        path: What it would have been written to; for a note its canonical path.
+        diff: The change as a unified diff, redacted: show it to a terminal through ``visible``.
+    """
+
+    path: str
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What a run used.
 
@@ -126,6 +139,8 @@ class RunResult:
         error: Why it did not end ``ok``; None where it did.
         usage: What it used.
         isolation: The level of the lock-down that it ran under; ``none`` where nothing ran.
+        would_write: What a dry run would have written, in order; None where it was no dry run, and
+            then not in :meth:`to_dict`.
     """
 
     status: str
@@ -136,6 +151,7 @@ class RunResult:
     error: RunError | None = None
     usage: Usage = Usage()
     isolation: str = "none"
+    would_write: tuple[WouldWrite, ...] | None = None
 
     @property
     def ok(self) -> bool:
@@ -158,8 +174,11 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Returns the result as dicts, lists and plain values, the fields named as here."""
         told = asdict(self)
-        for key in ("console", "calls", "unhandled_rejections"):
-            told[key] = list(told[key])
+        if self.would_write is None:
+            del told["would_write"]
+        for key in ("console", "calls", "unhandled_rejections", "would_write"):
+            if key in told:
+                told[key] = list(told[key])
         for call in told["calls"]:
             call["effects"] = list(call["effects"])
         return told

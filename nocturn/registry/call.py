@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from typing import Any
 
     from nocturn.effects import Effect
+    from nocturn.guard.remarks import Remark
 
 __all__ = ["Call"]
 
@@ -26,6 +27,8 @@ class Call:
         id: What the journal and an ``INTERNAL`` error call it.
         effects: What it would do, once that is known.
         ruling: What the gate said, once it has; ``ungated`` for a tool without effects.
+        remarks: What was pointed out to whoever ruled on it; never for the guest.
+        would_write: In a dry run, what it would have written: the path and the diff.
         code: Why it failed; None while it has not.
         bytes: What it wrote, or else the size of its reply.
         reply: Its value as JSON text in ASCII, once it has one.
@@ -40,6 +43,8 @@ class Call:
     id: str = ""
     effects: tuple[Effect, ...] = ()
     ruling: str | None = None
+    remarks: tuple[Remark, ...] = ()
+    would_write: tuple[str, str] | None = None
     code: str | None = None
     bytes: int = 0
     reply: str = "null"

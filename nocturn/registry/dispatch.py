@@ -13,35 +13,52 @@ import logging
 import os
 import time
 import traceback
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
-
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from typing import TYPE_CHECKING, Any, Final
 
 from nocturn import errors
-from nocturn.effects import Clearance, Preview
+from nocturn.effects import Clearance, Effect, Preview
 from nocturn.errors import ConfigurationError, NocturnError, too_large
+from nocturn.guard.question import Edited
+from nocturn.guard.remarks import EDIT, Remark
+from nocturn.limits import DRY_RUN_BYTES, EDITS_A_QUESTION
+from nocturn.registry.arguments import canonical_of, quoted, strings
+from nocturn.registry.call import Call
 from nocturn.registry.tool import UNGATED, Registry, Tool
 from nocturn.visible import visible
 from nocturn.wire import codec
 from nocturn.wire.codec import NotSendableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import Coroutine, Mapping
 
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Journal
     from nocturn.guard.scanner import Scanner
     from nocturn.guard.screen import Screen
-    from nocturn.registry.call import Call
 
 __all__ = ["Dispatcher"]
 
 _LOG: Final = logging.getLogger("nocturn")
 _SHOWN: Final = 80
-"""How many characters of a name are echoed in an error."""
+"""How many characters of an unknown tool's name a person is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Deed:
+    """What a call would do: what steps 2 to 6 have found out, and what step 7 rules on."""
+
+    canonical: Mapping[str, Any]
+    effects: tuple[Effect, ...]
+    preview: Preview
+    remarks: tuple[Remark, ...]
+    text: str | None
+
+    @property
+    def content(self) -> bytes:
+        return (self.preview.after or "").encode("utf-8", "surrogatepass")
 
 
 class Dispatcher:
@@ -109,37 +126,37 @@ class Dispatcher:
     def _run(self, call: Call, caller: Caller, call_bytes: int) -> Any:
         try:
             tool = self._in_cage(call, caller)  # 1
-            parsed = _parse(tool, call, call_bytes, self._redact)  # 2
-            canonical = tool.canonical(dict(parsed)) if tool.canonical else dict(parsed)  # 3
-            _cap(tool, call, canonical, call_bytes)  # 4
+            canonical = canonical_of(tool, call, call_bytes, self._redact)  # 2, 3, 4
         except NocturnError:
             self._note_refused(call, caller)
             raise
-        if self._screen.armed:  # 5
-            incoming = [call.tool, *_strings(call.arguments)]
-            self._screen.check(caller, call.tool, incoming, list(_strings(canonical)))
-        preview = tool.foresee(canonical) if tool.foresee else Preview()  # 6
-        clearance = self._clear(tool, call, caller, canonical, preview)  # 7
+        scanned = _scanned(tool, call, canonical)
+        call.remarks = self._screen.check(caller, call.tool, *scanned)  # 5
+        deed = _foreseen(tool, call, canonical, call.remarks)  # 6
+        clearance, deed = self._clear(tool, call, caller, deed, call_bytes)  # 7
         if not caller.alive():
             raise NocturnError(errors.CANCELLED, "the run had ended before the call could begin")
-        if clearance is not None:  # 9, before 8
-            self._journal.append(self._entry(call, caller, "intent"), durable=True)
-        value = _call(tool, canonical, clearance, preview)  # 8
+        if caller.dry and tool.axis == "write":
+            value = self._not_done(tool, call, caller, deed)
+        else:
+            if clearance is not None and not caller.dry:  # 9, before 8
+                self._journal.append(self._entry(call, caller, "intent"), durable=True)
+            if tool.outside:  # before it runs: an error's words are from outside, too
+                caller.take_in(tool.name)
+            value = _call(tool, deed.canonical, clearance, deed.preview)  # 8
         codec.require_exact(value)
         value = self._scanner.redact_value(value)
         call.reply = codec.encode(value)
         if len(call.reply) > call_bytes:
             raise too_large("reply", call_bytes, len(call.reply), "ask for less at a time")
-        wrote = call.effects and tool.foresee and preview.after is not None
-        call.bytes = len((preview.after or "").encode()) if wrote else len(call.reply)
+        wrote = call.effects and tool.foresee and deed.preview.after is not None
+        call.bytes = len(deed.content) if wrote else len(call.reply)
         return value
 
     def _note_refused(self, call: Call, caller: Caller) -> None:
         """Counts the secrets of a call that does not come as far as the scan."""
-        if not self._screen.armed:
-            return
         # What could not be sent or is nested too deep is told in words, which are the guest's too.
-        texts = [call.problem] if call.problem else list(_strings(call.arguments))
+        texts = [call.problem] if call.problem else list(strings(call.arguments))
         known = self.registry.get(call.tool) is not None
         name = call.tool if known else visible(self._redact(call.tool), keep="")[:_SHOWN]
         self._screen.note(caller, name, texts if known else [call.tool, *texts])
@@ -151,22 +168,18 @@ class Dispatcher:
             names = ", ".join(sorted(cage)) or "none"
             raise NocturnError(
                 errors.UNKNOWN_TOOL,
-                f"there is no tool named {_quoted(self._redact(call.tool))}; there are: {names}",
+                f"there is no tool named {quoted(self._redact(call.tool))}; there are: {names}",
             )
         return tool
 
     def _clear(
-        self,
-        tool: Tool,
-        call: Call,
-        caller: Caller,
-        canonical: Mapping[str, Any],
-        preview: Preview,
-    ) -> Clearance | None:
-        call.effects = tuple(each.effect(canonical) for each in tool.effects)
+        self, tool: Tool, call: Call, caller: Caller, deed: _Deed, call_bytes: int
+    ) -> tuple[Clearance | None, _Deed]:
+        """Returns the clearance and what it is for, which a person may have written anew."""
+        call.effects = deed.effects
         if not call.effects:
             call.ruling = UNGATED
-            return None
+            return None, deed
         if self._gate is None:
             call.ruling = "policy"
             raise NocturnError(
@@ -174,18 +187,70 @@ class Dispatcher:
                 "no gate is wired, so nothing that has effects may run",
                 detail={"reason": "policy", "configuration": "gate"},
             )
-        if tool.foresee is None:  # what a person is shown, and what is bound, is the arguments
-            preview = Preview(
-                after=json.dumps(canonical, ensure_ascii=False, default=str, indent=2)
-            )
-        content = (preview.after or "").encode("utf-8", "surrogatepass")
         try:
-            clearance = self._gate.clear(caller, call.tool, call.effects, content, preview)
+            for edits in range(EDITS_A_QUESTION + 1):
+                answer = self._gate.clear(
+                    caller,
+                    call.tool,
+                    call.effects,
+                    deed.content,
+                    deed.preview,
+                    remarks=call.remarks,
+                    text=deed.text,
+                    again=edits > 0,
+                )
+                if not isinstance(answer, Edited):
+                    call.ruling = answer.ruling
+                    return answer, deed
+                deed = self._edited(tool, call, deed, answer.text, call_bytes)
+                call.effects, call.remarks = deed.effects, deed.remarks
         except NocturnError as error:
             call.ruling = error.detail.get("reason")
             raise
-        call.ruling = clearance.ruling
-        return clearance
+        call.ruling = "declined"
+        raise NocturnError(
+            errors.GATE_DENIED,
+            f"the text was edited {EDITS_A_QUESTION} times and there was no yes to any of them",
+            detail={"reason": "declined"},
+        )
+
+    def _edited(self, tool: Tool, call: Call, deed: _Deed, text: str, call_bytes: int) -> _Deed:
+        """Takes what a person wrote down steps 2 to 6; where it is refused, nothing has changed."""
+        field = str(tool.text)
+        written = Call(call.tool, {**call.arguments, field: text})
+        try:
+            canonical = canonical_of(tool, written, call_bytes, self._redact)
+            findings, remarks = self._screen.look(call.tool, *_scanned(tool, written, canonical))
+            if findings:
+                found = findings[0].secret or findings[0].rule
+                raise NocturnError(errors.LEAK_BLOCKED, f"it carries a secret ({found})")
+            own = Remark(EDIT, field, "this is the text as you have written it", "own")
+            return _foreseen(tool, written, canonical, (*remarks, own))
+        except NocturnError as refused:
+            said = f"what you wrote was not taken: {self._redact(refused.message)}"
+            remarks = tuple(each for each in deed.remarks if each.kind != EDIT)
+            return replace(
+                deed,
+                remarks=(*remarks, Remark(EDIT, field, said, "refused")),
+                text=text if self._redact(text) == text else deed.text,
+            )
+
+    def _not_done(self, tool: Tool, call: Call, caller: Caller, deed: _Deed) -> Any:
+        """Tells what a dry run leaves undone; returns what the tool would have said."""
+        from nocturn.guard.difference import diff_text
+
+        path = self._redact(deed.effects[0].target)
+        before, after = (
+            None if text is None else self._redact(text)
+            for text in (deed.preview.before, deed.preview.after)
+        )
+        diff = diff_text(path, before, after)
+        with caller.lock:
+            caller.told_bytes += len(diff)
+            if caller.told_bytes > DRY_RUN_BYTES:
+                diff = f"(left out: the diffs of this run are over {DRY_RUN_BYTES:,} characters)\n"
+        call.would_write = (path, diff)
+        return tool.would(deed.canonical, deed.preview) if tool.would else None
 
     def _told(self, error: NocturnError, call: Call) -> NocturnError:
         """Returns the error as the guest may see it: what it echoes is redacted first."""
@@ -210,7 +275,7 @@ class Dispatcher:
         call.tool = self._redact(call.tool)  # nobody's record of the call holds a secret
         call.code = code
         call.ended = time.monotonic()
-        wrote = bool(call.effects) and code is None
+        wrote = bool(call.effects) and code is None and not caller.dry
         if not wrote and not self._journal.is_there():
             return
         entry = self._entry(call, caller, "outcome")
@@ -226,7 +291,7 @@ class Dispatcher:
 
     def _entry(self, call: Call, caller: Caller, phase: str) -> dict[str, Any]:
         # What came from the guest is redacted; the rest is ours.
-        return {
+        entry: dict[str, Any] = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "phase": phase,
             "call": call.id,
@@ -239,6 +304,13 @@ class Dispatcher:
             ],
             "ruling": call.ruling,
         }
+        if call.remarks:
+            entry["remarks"] = [each.to_dict() for each in call.remarks]
+        if caller.outside:
+            entry["outside"] = list(caller.outside)
+        if caller.dry:
+            entry["dry"] = True
+        return entry
 
     def _log(self, call: Call, fault: BaseException) -> None:
         told = visible(self._redact("".join(traceback.format_exception(fault))))
@@ -248,71 +320,28 @@ class Dispatcher:
         return self._scanner.redact(text)
 
 
-def _parse(tool: Tool, call: Call, call_bytes: int, redact: Callable[[str], str]) -> dict[str, Any]:
-    """Step 2: strict types, no extra keys; the error names the field."""
-    if call.problem is not None:
-        raise NocturnError(errors.BAD_ARGUMENTS, call.problem)
-    if call.size_bytes > call_bytes and call.arguments is None:
-        raise too_large("arguments", call_bytes, call.size_bytes, "split it")
-    if not _is_object(call.arguments):
-        raise NocturnError(
-            errors.BAD_ARGUMENTS, "the arguments are not an object: pass {name: value, …}"
-        )
-    for name, value in call.arguments.items():
-        for text in _strings((name, value)):
-            _require_unicode(str(name), text, redact)
-    return _validate(tool, call.arguments, redact)
+def _scanned(
+    tool: Tool, call: Call, canonical: Mapping[str, Any]
+) -> tuple[list[str], list[str], list[tuple[str, str]]]:
+    """Returns what step 5 looks at: as it came, in canonical form, and, to be ruled on, by name."""
+    raw = [call.tool, *strings(call.arguments)]
+    named = [(name, text) for name, value in canonical.items() for text in strings(value)]
+    return raw, list(strings(canonical)), named if tool.effects else []
 
 
-def _validate(
-    tool: Tool, arguments: dict[str, Any], redact: Callable[[str], str]
-) -> dict[str, Any]:
-    try:
-        return tool.parse(to_json(arguments))
-    except PydanticSerializationError:
-        raise _too_deep(tool) from None
-    except ValidationError as problem:
-        first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
-        if first["type"] == "json_invalid":
-            raise _too_deep(tool) from None
-        # Redacted before it is cut: half a secret would pass.
-        place = redact(".".join(str(part) for part in first["loc"]))
-        known = ", ".join(tool.fields) or "none"
-        said = {
-            "missing": f"argument {place} is missing; {tool.name} takes: {known}",
-            "extra_forbidden": f"there is no argument {_quoted(place)}; {tool.name} takes: {known}",
-        }.get(first["type"], f"argument {_quoted(place)}: {first['msg']}")
-        raise NocturnError(errors.BAD_ARGUMENTS, said, detail={"field": place[:256]}) from None
-
-
-def _too_deep(tool: Tool) -> NocturnError:
-    known = ", ".join(tool.fields) or "none"
-    return NocturnError(
-        errors.BAD_ARGUMENTS, f"the arguments are nested too deep; {tool.name} takes: {known}"
-    )
-
-
-def _require_unicode(name: str, text: str, redact: Callable[[str], str]) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as problem:
-        field = redact(name).encode("utf-8", "replace").decode()
-        raise NocturnError(
-            errors.BAD_ARGUMENTS,
-            f"argument {_quoted(field)} has half a surrogate pair at position {problem.start}, "
-            "which no text file can hold: remove it (String.prototype.toWellFormed)",
-            detail={"field": field[:256]},
-        ) from None
-
-
-def _cap(tool: Tool, call: Call, canonical: Mapping[str, Any], call_bytes: int) -> None:
-    """Step 4: no value is over its cap."""
-    if call.size_bytes > call_bytes:
-        raise too_large("arguments", call_bytes, call.size_bytes, "split it")
-    for name, limit in (tool.caps or {}).items():
-        value = canonical.get(name)
-        if isinstance(value, str) and (size := len(value.encode())) > limit:
-            raise too_large(name, limit, size, "split it")
+def _foreseen(
+    tool: Tool, call: Call, canonical: Mapping[str, Any], remarks: tuple[Remark, ...]
+) -> _Deed:
+    """Step 6: raises what can already be seen to fail."""
+    arguments = dict(canonical)
+    if tool.foresee:
+        preview = tool.foresee(arguments)
+    else:  # what a person is shown, and what is bound, is the arguments
+        shown = json.dumps(arguments, ensure_ascii=False, default=str, indent=2)
+        preview = Preview(after=shown if tool.effects else None)
+    effects = tuple(each.effect(arguments) for each in tool.effects)
+    text = call.arguments.get(tool.text) if tool.text else None
+    return _Deed(canonical, effects, preview, remarks, text if isinstance(text, str) else None)
 
 
 def _call(
@@ -335,28 +364,3 @@ def _awaited(work: Coroutine[Any, Any, Any]) -> Any:
     # A call from Python, made inside of somebody's event loop, which cannot be entered twice.
     with ThreadPoolExecutor(1, thread_name_prefix="nocturn-tool") as thread:
         return thread.submit(asyncio.run, work).result()
-
-
-def _strings(value: Any) -> Iterable[str]:
-    """Every string in a value, keys included."""
-    if isinstance(value, str):
-        yield value
-    elif _is_object(value):
-        for pair in value.items():
-            yield from _strings(pair)
-    elif _is_row(value):
-        for item in value:
-            yield from _strings(item)
-
-
-def _is_object(value: Any) -> TypeGuard[dict[Any, Any]]:
-    return isinstance(value, dict)
-
-
-def _is_row(value: Any) -> TypeGuard[Iterable[Any]]:
-    return isinstance(value, (list, tuple, set, frozenset))
-
-
-def _quoted(text: str) -> str:
-    shown = visible(text, keep="")
-    return f"“{shown[:_SHOWN]}…”" if len(shown) > _SHOWN else f"“{shown}”"

@@ -64,6 +64,10 @@ class Tool:
         canonical: Step 3: puts parsed arguments in canonical form or raises ``NocturnError``.
         caps: Step 4: the most bytes of UTF-8 that a canonical string argument may have, by name.
         foresee: Step 6: raises what can already be seen to fail; returns what would change.
+        outside: Whether it brings in text that somebody else has written, such as a web page's.
+            From then on the run's calls are asked about even where a grant covers them.
+        text: The name of the argument that a person may edit before saying yes.
+        would: What a dry run replies in its place, from the canonical arguments and the preview.
         page: What its page says besides: ``returns``, ``notes``, ``wrapper``, ``example``; see
             :mod:`nocturn.registry.page`.
     """
@@ -77,6 +81,9 @@ class Tool:
     canonical: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     caps: Mapping[str, int] | None = None
     foresee: Callable[[dict[str, Any]], Preview] | None = None
+    outside: bool = False
+    text: str | None = None
+    would: Callable[[Mapping[str, Any], Preview], Any] | None = None
     page: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -91,10 +98,23 @@ class Tool:
                 f"tool {self.name} writes, so it must declare what: "
                 'effects=[("kind", "verb", "argument that holds the target")]'
             )
+        if type(self.outside) is not bool:
+            raise ConfigurationError(
+                f"tool {self.name}: outside is {self.outside!r}, not True or False"
+            )
+        if self.text is not None and self.text not in self._arguments_by_name():
+            raise ConfigurationError(
+                f"tool {self.name}: text names {self.text!r}, which is none of its arguments"
+            )
         if self.model is None:
             _require_types(self)
         elif taken := _THE_HOSTS & self.model.model_fields.keys():
             raise _is_the_hosts(self.name, min(taken))
+
+    def _arguments_by_name(self) -> Iterable[str]:
+        if self.model is not None:
+            return self.model.model_fields
+        return inspect.signature(self.function).parameters
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -213,6 +233,9 @@ def tool(
     canonical: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     caps: Mapping[str, int] | None = None,
     foresee: Callable[[dict[str, Any]], Preview] | None = None,
+    outside: bool = False,
+    text: str | None = None,
+    would: Callable[[Mapping[str, Any], Preview], Any] | None = None,
     page: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
@@ -227,6 +250,9 @@ def tool(
     canonical: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     caps: Mapping[str, int] | None = None,
     foresee: Callable[[dict[str, Any]], Preview] | None = None,
+    outside: bool = False,
+    text: str | None = None,
+    would: Callable[[Mapping[str, Any], Preview], Any] | None = None,
     page: Mapping[str, Any] | None = None,
 ) -> Any:
     """Makes a tool out of a typed function, sync or async.
@@ -253,6 +279,9 @@ def tool(
         canonical: See :class:`Tool`.
         caps: See :class:`Tool`.
         foresee: See :class:`Tool`.
+        outside: See :class:`Tool`.
+        text: See :class:`Tool`.
+        would: See :class:`Tool`.
         page: See :class:`Tool`.
 
     Raises:
@@ -271,6 +300,9 @@ def tool(
             canonical=canonical,
             caps=caps,
             foresee=foresee,
+            outside=outside,
+            text=text,
+            would=would,
             page=page or {},
         )
 

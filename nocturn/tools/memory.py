@@ -17,7 +17,7 @@ from nocturn.store import preamble
 from nocturn.store.notes import ANY, NoteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nocturn.effects import Clearance, Preview
 
@@ -79,6 +79,8 @@ def memory_tools(
         canonical=canonical_write,
         caps={"content": limits.NOTE_CONTENT_BYTES},
         foresee=foresee_write,
+        text="content",
+        would=lambda arguments, preview: _written(arguments, len((preview.after or "").encode())),
         page={
             "returns": "The canonical path, the stored summary, and the size of the whole file in "
             'bytes:\n\n    {"path": "people/lina.md", "summary": "daughter, 7 years old", '
@@ -117,8 +119,8 @@ def memory_tools(
         will still matter in a month; passing details are not.
         """
         del content, ifVersion  # both are in the preview, which is what was cleared
-        written = notes.write(clearance, path, preview.after or "", if_version=expected)
-        return {"path": path, "summary": summary, "bytesWritten": written}
+        size = notes.write(clearance, path, preview.after or "", if_version=expected)
+        return _written({"path": path, "summary": summary}, size)
 
     @tool(
         axis="read",
@@ -178,6 +180,7 @@ def memory_tools(
         effects=[("memory", "remove", "path")],
         canonical=canonical_path,
         foresee=foresee_remove,
+        would=lambda arguments, _: _removed(arguments["path"]),
         page={
             "returns": 'The canonical path:\n\n    {"path": "people/lina.md", "removed": true}',
             "notes": "The note goes to the workspace's trash, where a person can find it. "
@@ -196,9 +199,17 @@ def memory_tools(
         """Forget one note: move it to the trash."""
         del ifVersion
         notes.remove(clearance, path, if_version=expected)
-        return {"path": path, "removed": True}
+        return _removed(path)
 
     return [memory_list, memory_read, memory_remove, memory_stat, memory_write]
+
+
+def _written(note: Mapping[str, Any], size_bytes: int) -> dict[str, Any]:
+    return {"path": note["path"], "summary": note["summary"], "bytesWritten": size_bytes}
+
+
+def _removed(path: str) -> dict[str, Any]:
+    return {"path": path, "removed": True}
 
 
 def _canonical_text(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -85,3 +85,23 @@ def test_without_a_command_the_help_is_shown(nocturn):
         done = nocturn(*words)
         assert "Usage:" in done.stdout + done.stderr
         assert done.stderr.strip() != "nocturn:"
+
+
+def test_a_dry_write_and_a_dry_removal_show_the_diff_and_change_nothing(nocturn, tmp_path):
+    done = nocturn("memory", "write", "--watched", "--dry-run", "a.md", "s", "x\x1b[2Jy")
+    assert done.returncode == 0
+    assert "+++ b/a.md\n" in done.stdout
+    assert "+x\\x1b[2Jy" in done.stdout
+    assert not (tmp_path / "ws").exists()
+    nocturn("memory", "write", "--watched", "a.md", "s", "c")
+    done = nocturn("memory", "rm", "--watched", "--dry-run", "a.md")
+    assert "--- a/a.md\n+++ /dev/null\n" in done.stdout
+    assert (tmp_path / "ws/memory/a.md").exists()
+    told = json.loads(nocturn("memory", "rm", "--watched", "--dry-run", "--json", "a.md").stdout)
+    assert told["value"] == {"path": "a.md", "removed": True}
+    assert told["would_write"][0]["path"] == "a.md"
+
+
+def test_a_dry_write_that_nobody_would_allow_is_refused(nocturn, tmp_path):
+    assert nocturn("memory", "write", "--dry-run", "a.md", "s", "c").returncode == 3
+    assert not (tmp_path / "ws").exists()

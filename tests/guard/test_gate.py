@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import hashlib
 import threading
 
 import pytest
 
-from nocturn.effects import Effect, Grant, Mode, Preview, Recall
+from nocturn.effects import Effect, Grant, Mode, Preview, Recall, binding
 from nocturn.errors import (
     CANCELLED,
     GATE_DENIED,
@@ -17,6 +16,8 @@ from nocturn.errors import (
 from nocturn.guard.approver import CallbackApprover
 from nocturn.guard.gate import Gate
 from nocturn.guard.policy import DEFAULT, Decision, Policy, Rule
+from nocturn.guard.question import Edited
+from nocturn.guard.remarks import Remark
 
 LINA = Effect("memory", "write", "people/lina.md")
 OTTO = Effect("memory", "write", "people/otto.md")
@@ -43,8 +44,8 @@ def gate_with(person, grants, policy=DEFAULT, redact=lambda text: text):
     return Gate(policy, grants, person, redact)
 
 
-def clear(gate, caller, *effects, content=TEXT, preview=SHOWN):
-    return gate.clear(caller, "memory_write", effects or (LINA,), content, preview)
+def clear(gate, caller, *effects, content=TEXT, preview=SHOWN, **more):
+    return gate.clear(caller, "memory_write", effects or (LINA,), content, preview, **more)
 
 
 def refusal(gate, caller, *effects):
@@ -246,7 +247,7 @@ def test_a_yes_once_runs_once(grants, make_caller, answer):
     gate = gate_with(Person(answer, NO), grants)
     clearance = clear(gate, make_caller())
     assert (clearance.ruling, clearance.asked, clearance.expected) == ("once", True, "v1")
-    assert clearance.digest == hashlib.sha256(TEXT).digest()
+    assert clearance.digest == binding((LINA,), TEXT)
     assert clearance.effects == (LINA,)
     assert reason(gate, make_caller()) == "declined"
     assert grants.grants == []
@@ -377,7 +378,7 @@ def test_the_question_says_who_wants_what(grants, make_caller):
     assert (question.mode, question.script, question.run) == (Mode.GUARDED, "remember.js", "run-1")
     assert (question.effects, question.preview) == ((LINA,), SHOWN)
     assert question.size_bytes == len(TEXT)
-    assert question.digest == hashlib.sha256(TEXT).hexdigest()
+    assert question.digest == binding((LINA,), TEXT)
 
 
 def test_no_secret_stands_in_a_question_or_a_refusal(grants, make_caller, scanner_of):
@@ -408,6 +409,109 @@ def test_a_clearance_is_for_what_was_shown_and_for_one_use(grants, make_caller):
 def test_a_new_note_that_was_asked_for_expects_that_nothing_is_there(grants, make_caller):
     clearance = clear(gate_with(Person(YES), grants), make_caller(), preview=Preview(after="x"))
     assert (clearance.asked, clearance.expected) == (True, None)
+
+
+# --- text that is not to be trusted, other texts, dry runs --------------------------------------
+
+ORDERS = Remark("instructions", "content", "speaks to a model", "addressed")
+SHAPE = Remark("shape", "content", "may be a key", "key")
+
+
+def tainted(caller):
+    caller.take_in("fetch_page")
+    return caller
+
+
+@pytest.mark.parametrize("why", ["outside", "instructions"])
+def test_what_may_be_anothers_will_is_asked_even_where_a_grant_covers_it(grants, make_caller, why):
+    grants.grants.append(Grant("lina-bot", "memory", "write", "people/lina.md"))
+    person = Person("session")
+    gate = gate_with(person, grants)
+    for _ in range(2):  # and a yes for the session covers it no more than a grant does
+        caller = tainted(make_caller()) if why == "outside" else make_caller()
+        remarks = (ORDERS,) if why == "instructions" else ()
+        assert clear(gate, caller, remarks=remarks).ruling == "session"
+    assert [each.kind for each in person.asked[0].remarks] == [why]
+    assert person.asked[0].outside == (("fetch_page",) if why == "outside" else ())
+    assert clear(gate, make_caller()).ruling == "grant"
+
+
+def test_nobody_to_ask_refuses_it_in_spite_of_a_grant(grants, make_caller):
+    grants.grants.append(Grant("lina-bot", "memory", "write", "people/lina.md"))
+    gate = gate_with(Person(YES), grants)
+    assert reason(gate, tainted(make_caller(Mode.STRICT))) == "unattended"
+    assert reason(gate_with(None, grants), tainted(make_caller())) == "unattended"
+
+
+def test_what_the_policy_allows_runs_and_the_person_who_looks_on_is_warned(
+    grants, make_caller, caplog
+):
+    gate = gate_with(Person(NO), grants)
+    assert clear(gate, tainted(make_caller(Mode.WATCHED)), remarks=(ORDERS,)).ruling == "allow"
+    (warning,) = caplog.messages
+    assert "memory write people/lina.md" in warning
+    assert "fetch_page" in warning
+    assert "speaks to a model" in warning
+
+
+def test_a_deny_beats_everything_that_is_pointed_out(grants, make_caller):
+    gate = gate_with(Person(YES), grants, policy_of(Decision.DENY))
+    with pytest.raises(NocturnError) as refused:
+        clear(gate, tainted(make_caller()), remarks=(ORDERS,))
+    assert refused.value.detail["reason"] == "policy"
+
+
+def test_a_mere_remark_asks_nobody_whom_a_grant_speaks_for(grants, make_caller):
+    grants.grants.append(Grant("lina-bot", "memory", "write", "people/lina.md"))
+    assert clear(gate_with(Person(NO), grants), make_caller(), remarks=(SHAPE,)).ruling == "grant"
+
+
+def test_no_remark_is_told_to_the_guest(grants, make_caller):
+    with pytest.raises(NocturnError) as refused:
+        clear(gate_with(None, grants), tainted(make_caller()), remarks=(ORDERS, SHAPE))
+    said = refused.value.message + repr(refused.value.detail)
+    assert not any(word in said for word in ("fetch_page", "model", "key", "outside"))
+
+
+def test_another_text_is_handed_back_and_has_cleared_nothing(grants, make_caller):
+    caller = make_caller()
+    gate = gate_with(Person(Edited("mine"), YES), grants)
+    assert clear(gate, caller, text="new text") == Edited("mine")
+    assert clear(gate, caller, text="mine", again=True).ruling == "once"
+    assert caller.questions == 1
+
+
+@pytest.mark.parametrize("answer", [Edited("mine"), "mine", ("edit", "mine")])
+def test_another_text_where_none_may_be_given_is_a_no(grants, make_caller, answer):
+    assert reason(gate_with(Person(answer), grants), make_caller()) == "declined"
+
+
+def test_another_text_that_is_none_is_a_no(grants, make_caller):
+    with pytest.raises(NocturnError) as refused:
+        clear(gate_with(Person(Edited(7)), grants), make_caller(), text="new text")
+    assert refused.value.detail["reason"] == "declined"
+
+
+def test_a_text_that_does_not_read_as_it_is_may_not_be_edited(grants, make_caller, scanner_of):
+    person = Person(NO)
+    gate = gate_with(person, grants, redact=scanner_of("hunter2hunter2").redact)
+    with pytest.raises(NocturnError):
+        clear(gate, make_caller(), text="a hunter2hunter2")
+    assert person.asked[0].text is None
+
+
+def test_a_dry_run_offers_no_answer_that_lasts_and_remembers_none(grants, make_caller):
+    person = Person(YES)
+    caller = make_caller()
+    caller.dry = True
+    assert clear(gate_with(person, grants), caller).ruling == "once"
+    (question,) = person.asked
+    assert question.dry
+    assert [option.value for option in question.options] == ["once"]
+    assert grants.grants == []
+    caller = make_caller()
+    caller.dry = True
+    assert reason(gate_with(Person("always"), grants), caller) == "declined"
 
 
 # --- time --------------------------------------------------------------------------------------
@@ -457,6 +561,23 @@ def test_no_answer_in_time_is_a_timeout_and_sticks(grants, make_caller, never):
     assert reason(gate, caller) == "timeout"
     assert len(asked) == 1
     assert caller.clock.paused == 0
+
+
+def test_the_time_of_a_person_who_is_at_work_does_not_run_out(grants, make_caller):
+    class Writer:
+        timeout_seconds = 0.05
+        attended = True
+
+        def ask(self, _):
+            looked.wait()  # many times the timeout, and the gate has looked at the clock
+            return True
+
+    looked = threading.Event()
+    writer = Writer()
+    timer = threading.Timer(1.5, looked.set)
+    timer.start()
+    assert clear(gate_with(writer, grants), make_caller()).ruling == "once"
+    timer.join()
 
 
 def test_a_late_answer_is_dropped_with_its_question(grants, make_caller):

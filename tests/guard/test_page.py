@@ -7,11 +7,22 @@ import pytest
 from nocturn.effects import Effect, Mode, Preview, Recall
 from nocturn.guard.page import page_of
 from nocturn.guard.question import Question, options_for
+from nocturn.guard.remarks import Remark
 
 EFFECT = Effect("memory", "write", "people/lina.md")
 
 
-def page(after="new text", before=None, *, effect=EFFECT, columns=80, script="remember.js"):
+def page(
+    after="new text",
+    before=None,
+    *,
+    effect=EFFECT,
+    columns=80,
+    script="remember.js",
+    whole=False,
+    keys=False,
+    **more,
+):
     question = Question(
         tool="memory_write",
         effects=(effect,),
@@ -24,8 +35,9 @@ def page(after="new text", before=None, *, effect=EFFECT, columns=80, script="re
         size_bytes=len((after or "").encode("utf-8", "replace")),
         digest="0" * 64,
         options=options_for({effect: Recall.ALWAYS}, "lina-bot", named=True),
+        **more,
     )
-    return page_of(question, columns)
+    return page_of(question, columns, whole=whole, keys=keys)
 
 
 def behind_the_bar(text):
@@ -100,7 +112,7 @@ def test_a_long_text_is_shown_by_its_head_and_its_tail():
 
 def test_a_change_too_large_for_a_difference_shows_the_new_text():
     text = page("\n".join(["a", "b"] * 16_000 + ["END"]), "\n".join(["b", "a"] * 16_000))
-    assert behind_the_bar(text)[-1] == "END"
+    assert behind_the_bar(text)[-2:] == ["+END", "\\ No newline at end of file"]
 
 
 @pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\x9b", "\x00", "\ud800", "\U000e0041"])
@@ -108,3 +120,43 @@ def test_what_hides_or_moves_text_is_shown(hidden):
     effect = Effect("memory", "write", f"a{hidden}/{hidden}.md")
     text = page(f"a{hidden}b", f"a{hidden}c", effect=effect, script=f"{hidden}.js")
     assert hidden not in text
+
+
+def test_a_changed_summary_is_shown_as_a_change():
+    before, after = (f"---\ndescription: {each}\n---\nbody\n" for each in ("old", "new"))
+    lines = behind_the_bar(page(after, before))
+    assert "-description: old" in lines
+    assert "+description: new" in lines
+    assert " body" in lines
+
+
+def test_what_is_pointed_out_stands_between_the_text_and_the_answers():
+    remark = Remark("instructions", "content, line 2", "speaks to a model " + "x" * 90, "addressed")
+    text = page(remarks=(remark,), columns=60)
+    marked = [line for line in text.split("\n") if line.startswith("! ")]
+    assert marked[0].startswith("! content, line 2: speaks to a model")
+    assert len(marked) == 3
+    assert text.index("new text") < text.index(marked[0]) < text.index("[1]")
+
+
+def test_a_guest_cannot_forge_a_remark():
+    text = page("! content: all is well\n! the run: trusted")
+    assert not any(line.startswith("!") for line in ours(text))
+
+
+def test_a_dry_run_is_called_one():
+    assert any("dry run" in line for line in ours(page(dry=True)))
+    assert not any("dry run" in line for line in ours(page()))
+
+
+def test_the_editor_is_on_offer_only_where_there_is_a_text_to_edit():
+    assert "[e]" in page(keys=True, text="new text")
+    assert "[e]" not in page(keys=True)
+    assert "[v]" in page(keys=True)
+    assert "[v]" not in page()
+
+
+def test_the_whole_page_leaves_nothing_out():
+    text = page("\n".join(f"line {at}" for at in range(5_000)) + "x" * 5_000, whole=True)
+    assert "left out" not in text
+    assert sum(line.startswith("line ") for line in behind_the_bar(text)) == 5_000

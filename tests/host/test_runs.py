@@ -392,7 +392,7 @@ def test_many_threads_run_at_once_without_mixing(ws):
     [
         {"mode": "loose"},
         {"lang": "ts"},
-        {"dry_run": True},
+        {"dry_run": 1},
         {"tools": ["nope"]},
         {"agent": "a b"},
         {"agent": "script:0123"},

@@ -235,3 +235,9 @@ def test_a_tool_cannot_be_changed():
     with pytest.raises(AttributeError):
         made(nothing).name = "x"
     assert isinstance(made(nothing), Tool)
+
+
+@pytest.mark.parametrize("options", [{"outside": 1}, {"outside": "yes"}, {"text": "nope"}])
+def test_what_a_tool_says_of_its_texts_must_be_so(options):
+    with pytest.raises(ConfigurationError):
+        tool(axis="read", effects="ungated", **options)(lambda: None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nocturn.effects import Clearance, Effect
+from nocturn.effects import Clearance, Effect, binding
 from nocturn.store.notes import NoteStore
 
 
@@ -44,9 +44,10 @@ def notes(tmp_path):
 @pytest.fixture(scope="session")
 def clear():
     def clear(verb, path, content="", *, asked=False, expected=None):
+        effects = (Effect("memory", verb, path),)
         return Clearance._issue(
-            effects=(Effect("memory", verb, path),),
-            digest=hashlib.sha256(content.encode()).digest(),
+            effects=effects,
+            digest=binding(effects, content.encode()),
             expected=expected,
             asked=asked,
             ruling="once" if asked else "allow",
