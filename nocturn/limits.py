@@ -48,6 +48,10 @@ EDITS_A_QUESTION: Final = 20
 """So often a person may write another text before the call counts as refused."""
 DRY_RUN_BYTES: Final = 16_777_216
 """What a dry run's diffs have at most, together, in characters; the rest are left out."""
+QUESTION_TEXT_SECONDS: Final = 86_400
+"""How long the inbox keeps the text of a question after its end."""
+QUESTION_SECONDS: Final = 30 * 86_400
+"""How long it keeps who answered what."""
 
 MOST_SECONDS: Final = 31_536_000
 """A year; the system's timers take no more than some hundreds of them."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-__all__ = ["held", "locked"]
+__all__ = ["held", "is_free", "locked"]
 
 
 @contextmanager
@@ -43,6 +43,16 @@ if sys.platform == "win32":  # pragma: no cover - the fallback
             os.lseek(fd, 0, os.SEEK_SET)
             msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
 
+    def is_free(fd: int) -> bool:
+        """Returns whether nobody holds the lock on an open file; waits for nothing."""
+        os.lseek(fd, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+        return True
+
 else:
     import fcntl
 
@@ -54,3 +64,12 @@ else:
             yield
         finally:
             fcntl.flock(fd, fcntl.LOCK_UN)
+
+    def is_free(fd: int) -> bool:
+        """Returns whether nobody holds the lock on an open file; waits for nothing."""
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask both see it free
+        except BlockingIOError:
+            return False
+        fcntl.flock(fd, fcntl.LOCK_UN)
+        return True

@@ -93,18 +93,24 @@ class Place:
             to.sync()
             self._at.sync()
 
+    def remove(self) -> None:
+        """Removes the entry, a link as the link, if there is one and the disk lets it go."""
+        if self.entry is not None:
+            self._at.drop(self._name)
+
     @contextmanager
-    def open_file(self, flags: int) -> Generator[int]:
-        """Opens the file here, made with mode 0600 where it is missing; never through a link.
+    def open_file(self, flags: int, *, make: bool = True) -> Generator[int]:
+        """Opens the file here, never through a link.
 
         Args:
             flags: Such as ``os.O_RDWR | os.O_APPEND``.
+            make: Whether it is made, with mode 0600, where it is missing.
 
         Yields:
             Its descriptor.
         """
         with disk_trouble(f"opening {shown(self.path)}"), self._made_folder() as at:
-            fd = at.open_file(self._name, flags | os.O_CREAT)
+            fd = at.open_file(self._name, flags | (os.O_CREAT if make else 0))
             if self.entry is None:
                 at.sync()
         try:
