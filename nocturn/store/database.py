@@ -182,7 +182,7 @@ class Database:
 
     def _unusable(self, reason: str) -> ConfigurationError:
         return ConfigurationError(
-            f"{self._name} {reason}: it was left as it is; move it away, and nocturn makes a new one"
+            f"{self._name} {reason}: it was left as it is; move it away, and nocturn makes another"
         )
 
 

@@ -264,12 +264,15 @@ class Inbox:
 def _require_option(asked: Asked, option: str | None) -> None:
     values = [each["value"] for each in asked.question["options"]]
     if option is not None and option not in values:
-        message = f"question {asked.id} has no answer {option}: it has {', '.join(values)}, and it waits on"
+        message = (
+            f"question {asked.id} has no answer {option}, and it waits on: choose one of "
+            f"{', '.join(values)}"
+        )
         raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "option"})
 
 
 def _foreign(row: Row, what: str) -> ConfigurationError:
     return ConfigurationError(
         f"inbox.db has {what} that this user's nocturn did not write (question {row.id}): move "
-        "the file away, and nocturn makes a new one"
+        "the file away, and nocturn makes another"
     )
