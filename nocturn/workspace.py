@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from pathlib import Path
     from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
+    from nocturn.guard.asking import Asking
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver, Clock, SecretSource
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.registry.tool import Registry, Tool
     from nocturn.secret import Secret
     from nocturn.store.grants import GrantFile
+    from nocturn.store.inbox import Inbox
     from nocturn.store.notes import NoteStore
     from nocturn.store.vault import Vault
 
@@ -75,12 +77,14 @@ class Workspace:
     Args:
         path: The folder; it may not exist yet.
         approver: Who asks a person: an :class:`~nocturn.guard.ports.Approver`, or a function from
-            the question to the answer. None: what would ask is refused.
+            the question to the answer. None: in mode ``guarded`` the inbox does, from which
+            ``nocturn approvals`` or :attr:`inbox` answers; else what would ask is refused.
         tools: Tools of your own, made with :func:`nocturn.tool`.
         secrets: Where the values are that must not leave, beside the vault: each a
             :class:`~nocturn.guard.ports.SecretSource`.
         limits: The limits of a run that gives none of its own.
         isolation: ``full``, or ``best-effort`` to run with whatever the machine has.
+        ask_seconds: How long a question waits in the inbox; None for 120.
 
     Raises:
         ConfigurationError: The path is a file, a tool is none or has a name that is taken, or an
@@ -96,6 +100,7 @@ class Workspace:
         secrets: Iterable[SecretSource] = (),
         limits: Limits | None = None,
         isolation: Literal["full", "best-effort"] = "full",
+        ask_seconds: float | None = None,
     ) -> None:
         self._place = _absolute(path)
         if os.path.exists(self._place) and not os.path.isdir(self._place):
@@ -104,6 +109,7 @@ class Workspace:
         _require_limits(limits)
         self._given_limits = limits
         self._approver = _asking(approver)
+        self._ask_seconds = _waitable(ask_seconds)
         self._secrets = _sources(secrets)
         self._lazy_vault = _LazyVault(self._place)
         self._known_vault: tuple[int, ...] | None = None
@@ -157,6 +163,15 @@ class Workspace:
     def vault(self) -> Vault:
         """The workspace's named secrets; no call and no guest reads them."""
         return self._lazy_vault.vault
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        """The questions that wait for a person, and what became of those that did not wait long."""
+        from nocturn.store.data import data_folder
+        from nocturn.store.inbox import Inbox
+        from nocturn.store.keys import LocalKey
+
+        return Inbox(self.path / ".nocturn", LocalKey(data_folder()), self._redact_value)
 
     def __enter__(self) -> Self:
         return self
@@ -266,8 +281,16 @@ class Workspace:
 
         from nocturn.registry.call import Call
 
+        ended = threading.Event()
         caller = self._caller(
-            mode, agent, "<python>", "", None, _NoClock(), _always, dry_run=dry_run
+            mode,
+            agent,
+            "<python>",
+            "",
+            None,
+            _NoClock(),
+            lambda: not ended.is_set(),
+            dry_run=dry_run,
         )
         call = Call(name, arguments)
         try:
@@ -276,7 +299,10 @@ class Workspace:
             call.problem = "the arguments are not JSON values"
         else:
             call.size_bytes = len(text.encode("utf-8", "surrogatepass"))
-        value = self._dispatcher.dispatch(call, caller, self.limits.call_bytes)
+        try:
+            value = self._dispatcher.dispatch(call, caller, self.limits.call_bytes)
+        finally:  # what was asked for a call that Ctrl-C ended must not wait on
+            ended.set()
         if not caller.dry:
             return value
         told = call.would_write
@@ -417,7 +443,29 @@ class Workspace:
             clock=clock,
             alive=alive,
             dry=dry_run,
+            asking=self._out_of_band(alive) if mode == "guarded" else None,
         )
+
+    def _out_of_band(self, alive: Callable[[], bool]) -> Asking | None:
+        """Returns who asks for a run that nobody looks on at; None where the approver does."""
+        if self._approver is not None:
+            return None
+        from nocturn.guard.asking import Asking
+        from nocturn.guard.out_of_band import BoxApprover
+        from nocturn.limits import ASK_SECONDS
+
+        approver = BoxApprover(
+            lambda: self.inbox,
+            lambda: alive() and not self._closed,
+            self._ask_seconds or ASK_SECONDS,
+            self._tell_of_question,
+        )
+        return Asking(approver, self._scanner.redact)
+
+    def _tell_of_question(self, identity: str) -> None:
+        from nocturn.notify import notify
+
+        notify(identity, len(self.inbox.waiting()))
 
     @property
     def _dispatcher(self) -> Dispatcher:
@@ -456,6 +504,11 @@ class Workspace:
         """Takes every secret out of some texts, those too that were kept just now."""
         self._read_secrets()
         return self._scanner.redact_all(texts)
+
+    def _redact_value(self, value: Any) -> Any:
+        """The same for what JSON can hold."""
+        self._read_secrets()
+        return self._scanner.redact_value(value)
 
     def _read_secrets(self) -> None:
         """Has the scanner know every secret, those too that were put into the vault just now."""
@@ -518,6 +571,16 @@ def _asking(approver: Approver | Callable[[Any], Any] | None) -> Any:
     from nocturn.guard.approver import approver_of
 
     return approver_of(approver)
+
+
+def _waitable(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    from nocturn.guard.asking import seconds_of
+
+    if (checked := seconds_of(seconds)) is None:
+        raise ConfigurationError(f"ask_seconds is {seconds!r}: give a number of seconds above 0")
+    return checked
 
 
 def _sources(secrets: Iterable[SecretSource]) -> tuple[SecretSource, ...]:
@@ -596,7 +659,3 @@ class _NoClock:
 
     def resume(self) -> None:
         """Does nothing."""
-
-
-def _always() -> bool:
-    return True

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from nocturn.cli import codes
+from nocturn.cli.approvals import approvals
 from nocturn.cli.doctor import doctor
 from nocturn.cli.grants import grants
 from nocturn.cli.memory import memory
@@ -17,12 +18,14 @@ from nocturn.cli.options import (
     AgentName,
     DryRun,
     Folder,
+    Guarded,
     Isolation,
     Json,
     Memory,
     SecretEnv,
     Timeout,
     Watched,
+    Within,
     limits_of,
     mode_of,
     open_workspace,
@@ -32,6 +35,9 @@ from nocturn.cli.scan import scan
 from nocturn.cli.trust import trust
 from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
+
+if TYPE_CHECKING:
+    from nocturn.memory import ModeName
 
 __all__ = ["main"]
 
@@ -54,6 +60,7 @@ app.add_typer(policy)
 app.add_typer(grants)
 app.command()(init)
 app.command()(trust)
+app.add_typer(approvals)
 app.command()(doctor)
 app.command()(scan)
 
@@ -148,6 +155,8 @@ def run(
     args: Args = None,
     workspace: Folder = None,
     watched: Watched = None,
+    guarded: Guarded = False,
+    within: Within = None,
     agent: AgentName = None,
     timeout: Timeout = None,
     memory: Memory = None,
@@ -159,8 +168,8 @@ def run(
     """Run a script. What it prints goes to stdout, the transcript of its calls to stderr."""
     source, name = _read(file)
     return _run(
-        source, name, args or [], workspace, watched, agent, timeout, memory, secret_env,
-        isolation, dry_run=dry_run, json=json, show_value=False,
+        source, name, args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
+        memory, secret_env, isolation, dry_run=dry_run, json=json, show_value=False,
     )  # fmt: skip
 
 
@@ -170,6 +179,8 @@ def evaluate(
     args: Args = None,
     workspace: Folder = None,
     watched: Watched = None,
+    guarded: Guarded = False,
+    within: Within = None,
     agent: AgentName = None,
     timeout: Timeout = None,
     memory: Memory = None,
@@ -180,8 +191,8 @@ def evaluate(
 ) -> int:
     """Run a piece of code and print its value."""
     return _run(
-        code, "<eval>", args or [], workspace, watched, agent, timeout, memory, secret_env,
-        isolation, dry_run=dry_run, json=json, show_value=True,
+        code, "<eval>", args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
+        memory, secret_env, isolation, dry_run=dry_run, json=json, show_value=True,
     )  # fmt: skip
 
 
@@ -208,7 +219,8 @@ def _run(
     name: str,
     args: list[str],
     workspace: str | None,
-    watched: bool | None,
+    mode: ModeName,
+    within: float | None,
     agent: str | None,
     timeout: float | None,
     memory: str | None,
@@ -229,9 +241,8 @@ def _run(
         value_text,
     )
 
-    mode = mode_of(watched)
     with open_workspace(
-        workspace, secret_env=secret_env, watched=mode == "watched", isolation=isolation
+        workspace, secret_env=secret_env, mode=mode, within=within, isolation=isolation
     ) as ws:
         try:
             result = ws.run(
@@ -258,8 +269,8 @@ def _run(
     for each in result.would_write or ():
         if not json:
             tell(diff_lines(each.diff))
-    if any(call.ruling == "unattended" for call in result.calls):
-        tell("nocturn: nobody was there to allow it; --watched, at a terminal, lets you")
+    if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
+        tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
     return codes.of_result(result)
 
 

@@ -13,9 +13,11 @@ from nocturn.cli.options import (
     AgentName,
     DryRun,
     Folder,
+    Guarded,
     Json,
     SecretEnv,
     Watched,
+    Within,
     mode_of,
     open_workspace,
 )
@@ -81,6 +83,8 @@ def write(
     content: Annotated[str, typer.Argument(help="The body; - reads stdin.")] = "-",
     workspace: Folder = None,
     watched: Watched = None,
+    guarded: Guarded = False,
+    within: Within = None,
     agent: AgentName = None,
     secret_env: SecretEnv = None,
     dry_run: DryRun = False,
@@ -92,8 +96,8 @@ def write(
             content = sys.stdin.buffer.read(READ_BYTES).decode()
         except UnicodeDecodeError:
             raise ConfigurationError("the content is not UTF-8: save it as UTF-8") from None
-    mode = mode_of(watched)
-    with open_workspace(workspace, secret_env=secret_env, watched=mode == "watched") as ws:
+    mode = mode_of(watched, guarded)
+    with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
         done = ws.memory.write(path, summary, content, mode=mode, agent=agent, dry_run=dry_run)
     return _say_done(done, json, lambda note: f"{note['path']}: {note['bytesWritten']} bytes")
 
@@ -103,14 +107,16 @@ def remove(
     path: Path,
     workspace: Folder = None,
     watched: Watched = None,
+    guarded: Guarded = False,
+    within: Within = None,
     agent: AgentName = None,
     secret_env: SecretEnv = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
     """Move one note to the trash."""
-    mode = mode_of(watched)
-    with open_workspace(workspace, secret_env=secret_env, watched=mode == "watched") as ws:
+    mode = mode_of(watched, guarded)
+    with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
         done = ws.memory.remove(path, mode=mode, agent=agent, dry_run=dry_run)
     return _say_done(done, json, lambda note: f"{note['path']}: in the trash")
 

@@ -11,6 +11,7 @@ from nocturn.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from nocturn.limits import Limits
+    from nocturn.memory import ModeName
     from nocturn.workspace import Workspace
 
 __all__ = [
@@ -18,12 +19,14 @@ __all__ = [
     "AgentName",
     "DryRun",
     "Folder",
+    "Guarded",
     "Isolation",
     "Json",
     "Memory",
     "SecretEnv",
     "Timeout",
     "Watched",
+    "Within",
     "limits_of",
     "mode_of",
     "open_workspace",
@@ -48,6 +51,19 @@ Watched = Annotated[
     typer.Option(
         "--watched/--strict",
         help="Whether you look on, and are asked. At a terminal you do; elsewhere nobody does.",
+    ),
+]
+Guarded = Annotated[
+    bool,
+    typer.Option(
+        "--guarded",
+        help="Nobody looks on: what asks waits for an answer by nocturn approvals.",
+    ),
+]
+Within = Annotated[
+    float | None,
+    typer.Option(
+        "--answer-within", metavar="SECONDS", help="How long a question waits; 120 if not given."
     ),
 ]
 AgentName = Annotated[
@@ -87,7 +103,8 @@ def open_workspace(
     folder: str | None,
     *,
     secret_env: list[str] | None = None,
-    watched: bool = False,
+    mode: ModeName = "strict",
+    within: float | None = None,
     isolation: str = "full",
 ) -> Workspace:
     """Returns the workspace that the options name; nothing is created.
@@ -99,20 +116,30 @@ def open_workspace(
     from nocturn.workspace import Workspace
 
     approver = None
-    if watched:
+    if mode == "watched":
         from nocturn.guard.approver import TerminalApprover
+        from nocturn.limits import ASK_SECONDS
 
-        approver = TerminalApprover()
+        approver = TerminalApprover(timeout_seconds=ASK_SECONDS if within is None else within)
     return Workspace(
         folder or _default_folder(),
         approver=approver,
         secrets=[EnvironmentSecrets(*secret_env)] if secret_env else [],
         isolation="best-effort" if isolation == "best-effort" else _full(isolation),
+        ask_seconds=within,
     )
 
 
-def mode_of(watched: bool | None) -> Literal["watched", "strict"]:
-    """Returns the mode: what was asked for, else watched where a person is at the terminal."""
+def mode_of(watched: bool | None, guarded: bool) -> ModeName:
+    """Returns the mode: what was asked for, else watched where a person is at the terminal.
+
+    Raises:
+        ConfigurationError: Two were asked for.
+    """
+    if guarded:
+        if watched is not None:
+            raise ConfigurationError("two modes were given: give --guarded, --watched or --strict")
+        return "guarded"
     if watched is None:
         watched = sys.stdin.isatty() and sys.stderr.isatty()
     return "watched" if watched else "strict"

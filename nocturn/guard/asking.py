@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nocturn.guard.ports import Approver
     from nocturn.guard.question import Question
 
-__all__ = ["Asking", "patience_seconds", "seconds_of"]
+__all__ = ["Asking", "seconds_of"]
 
 _LOG: Final = logging.getLogger("nocturn")
 _LOOK_SECONDS: Final = 1.0
@@ -27,15 +27,24 @@ _LOOK_SECONDS: Final = 1.0
 
 
 class Asking:
-    """The one place in which a question is open. The caller holds a lock around :meth:`ask`.
+    """The one place in which a question is open. The caller holds ``turn`` around :meth:`ask`.
 
     Args:
         approver: Who is asked.
         redact: Strikes secrets out of the log.
+
+    Attributes:
+        turn: Held while a question is put, and while it is looked whether one is needed at all.
+        patience_seconds: How long a person has: the approver's ``timeout_seconds``, else 120 s.
     """
 
     def __init__(self, approver: Approver, redact: Callable[[str], str]) -> None:
+        self.turn: Final = threading.Lock()
+        self.patience_seconds: Final = (
+            seconds_of(getattr(approver, "timeout_seconds", None)) or ASK_SECONDS
+        )
         self._approver = approver
+        self._grace_seconds = seconds_of(getattr(approver, "grace_seconds", None)) or 0.0
         self._redact = redact
         self._open: threading.Thread | None = None
 
@@ -47,18 +56,22 @@ class Asking:
         the next one waits for it within its own time.
 
         Raises:
-            NocturnError: ``INTERNAL``, the approver broke: neither a yes nor a no.
+            NocturnError: ``INTERNAL``, the approver broke: neither a yes nor a no. Or what the
+                approver raised: the place where it asks is not usable.
         """
-        deadline = time.monotonic() + patience_seconds(self._approver)
+        deadline = time.monotonic() + self.patience_seconds + self._grace_seconds
         if self._open is not None:
             self._open.join(max(0.0, deadline - time.monotonic()))
             if self._open.is_alive():
                 return NO_ANSWER
         answers: list[object] = []
+        faults: list[NocturnError] = []
 
         def put() -> None:
             try:
                 answers.append(self._approver.ask(question))
+            except NocturnError as fault:  # its words are made to be shown
+                faults.append(fault)
             except BaseException:  # noqa: BLE001 - not even SystemExit in an approver is an answer
                 _LOG.error("the approver broke\n%s", visible(self._redact(traceback.format_exc())))
 
@@ -67,6 +80,8 @@ class Asking:
         if not self._is_done(self._open):
             return NO_ANSWER
         self._open = None
+        if faults:
+            raise faults[0]
         if not answers:
             msg = "the approver broke, so there is no answer and nothing was done"
             raise NocturnError(INTERNAL, msg, tool=question.tool)
@@ -84,11 +99,6 @@ class Asking:
                 return False
             thread.join(min(left, _LOOK_SECONDS))
         return True
-
-
-def patience_seconds(approver: object) -> float:
-    """Returns how long to wait for an approver: its ``timeout_seconds``, else the default."""
-    return seconds_of(getattr(approver, "timeout_seconds", None)) or ASK_SECONDS
 
 
 def seconds_of(value: object) -> float | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nocturn.effects import Effect, Mode
+    from nocturn.guard.asking import Asking
     from nocturn.guard.ports import Clock
 
 __all__ = ["Caller", "Finding", "agent_of"]
@@ -59,6 +60,7 @@ class Caller:
         findings: What the screen saw in this run.
         trail: The pieces of secrets that this run was allowed to carry.
         agent_blocks: Leak blocks of this agent over all its runs, as of the last block.
+        asking: Who asks for this run alone; None for whoever asks for the workspace.
         lock: Held by whoever reads or changes the state above.
     """
 
@@ -79,6 +81,7 @@ class Caller:
     findings: list[Finding] = field(default_factory=list[Finding])
     agent_blocks: int = 0
     trail: Trail = field(default_factory=Trail)
+    asking: Asking | None = None
     lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def take_in(self, tool: str) -> None:

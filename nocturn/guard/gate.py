@@ -6,13 +6,12 @@ Whatever goes wrong in here is a refusal: no policy, no readable grants, nobody 
 from __future__ import annotations
 
 import logging
-import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from nocturn.effects import Clearance, Effect, Grant, Mode, Preview, Recall, binding
 from nocturn.errors import CANCELLED, GATE_DENIED, ConfigurationError, NocturnError
-from nocturn.guard.asking import Asking, patience_seconds
+from nocturn.guard.asking import Asking
 from nocturn.guard.policy import Decision, Policy
 from nocturn.guard.ports import NO_ANSWER
 from nocturn.guard.question import Edited, Option, Question, options_for
@@ -73,11 +72,9 @@ class Gate:
     ) -> None:
         self._policy = policy
         self._grants = grants
-        self._approver = approver
         self._asking = Asking(approver, redact) if approver is not None else None
         self._redact = redact
         self._session: list[Grant] = []
-        self._one_question = threading.Lock()
 
     def close(self) -> None:
         """Ends the session: what was granted for it is forgotten."""
@@ -135,7 +132,7 @@ class Gate:
         asking = self._somebody_to_ask(call, pending)
         caller.clock.pause()
         try:
-            with self._one_question:
+            with asking.turn:
                 # Others were asked while this call waited for its turn: a yes may cover it by now.
                 pending, ruling = self._pending(call)
                 if not pending:
@@ -200,7 +197,8 @@ class Gate:
 
     def _somebody_to_ask(self, call: _Call, pending: dict[Effect, Recall]) -> Asking:
         what = self._shown(next(iter(pending)))
-        if call.caller.mode is Mode.STRICT or self._asking is None:
+        asking = call.caller.asking or self._asking
+        if call.caller.mode is Mode.STRICT or asking is None:
             self._warn(call, "was refused, since nobody can be asked")
         if call.caller.mode is Mode.STRICT:
             msg = (
@@ -208,13 +206,13 @@ class Gate:
                 f"(--watched on the command line), or {_first_step(call.caller)}"
             )
             raise _denied(call, "unattended", msg)
-        if self._asking is None:
+        if asking is None:
             msg = (
                 f"{what} needs a yes and there is nobody to ask: run it at a terminal, or give "
                 "the workspace an approver"
             )
             raise _denied(call, "unattended", msg)
-        return self._asking
+        return asking
 
     def _yes(self, call: _Call, pending: dict[Effect, Recall], asking: Asking) -> Option | Edited:
         """Asks, and returns which yes was given, or the text that was given back.
@@ -241,7 +239,7 @@ class Gate:
             call.caller.refused.update(dict.fromkeys(pending, reason))
         what = self._shown(next(iter(pending)))
         if answer is NO_ANSWER:
-            seconds = patience_seconds(self._approver)
+            seconds = asking.patience_seconds
             raise _denied(call, reason, f"nobody answered in {seconds:g} s whether {what} may be")
         said = "the person said no"
         if answer is not None and answer is not False and answer != "no":

@@ -9,7 +9,8 @@ from nocturn.errors import ConfigurationError
 from nocturn.secret import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
 
     from nocturn.effects import Grant
     from nocturn.guard.question import Question
@@ -21,7 +22,10 @@ __all__ = [
     "EnvironmentSecrets",
     "GrantStore",
     "Journal",
+    "Outcome",
+    "QuestionBox",
     "SecretSource",
+    "Waiting",
 ]
 
 NO_ANSWER: Final = object()
@@ -87,7 +91,8 @@ class Journal(Protocol):
 class Approver(Protocol):
     """Whoever asks a person.
 
-    An approver may carry ``timeout_seconds``, a float above 0: how long the gate waits for it.
+    An approver may carry ``timeout_seconds``, a float above 0: how long a person has. One that
+    keeps that time itself says in ``grace_seconds`` how much longer the gate waits for it.
     """
 
     def ask(self, question: Question) -> object:
@@ -99,6 +104,47 @@ class Approver(Protocol):
         Returns:
             ``True`` (once), an option that the question offers, or its value as a string.
             :data:`NO_ANSWER` when nobody answered. Everything else is a no.
+        """
+        ...
+
+
+class Waiting(Protocol):
+    """A question that was put where a person finds it."""
+
+    @property
+    def id(self) -> str:
+        """What the person calls it."""
+        ...
+
+    @property
+    def wait(self) -> Callable[[Callable[[], bool]], Outcome]:
+        """Waits for what becomes of it, as long as its argument says that one is wanted."""
+        ...
+
+
+class Outcome(Protocol):
+    """What became of it."""
+
+    @property
+    def state(self) -> str:
+        """``answered``, or else nobody did."""
+        ...
+
+    @property
+    def answer(self) -> str | None:
+        """The value of the option that was chosen; None for a no."""
+        ...
+
+
+class QuestionBox(Protocol):
+    """Where questions wait for a person who is elsewhere."""
+
+    def ask(self, question: Mapping[str, Any], seconds: float) -> AbstractContextManager[Waiting]:
+        """Puts a question, which waits as long as the context is open.
+
+        Raises:
+            ConfigurationError: The box is broken or not ours.
+            NocturnError: ``STORAGE``, it could not be put.
         """
         ...
 

@@ -93,11 +93,6 @@ class Place:
             to.sync()
             self._at.sync()
 
-    def remove(self) -> None:
-        """Removes the entry, a link as the link, if there is one and the disk lets it go."""
-        if self.entry is not None:
-            self._at.drop(self._name)
-
     @contextmanager
     def open_file(self, flags: int, *, make: bool = True) -> Generator[int]:
         """Opens the file here, never through a link.
@@ -117,6 +112,11 @@ class Place:
             yield fd
         finally:
             os.close(fd)
+
+    def drop(self) -> None:
+        """Removes the entry, a link as the link, if there is one and the disk lets it go."""
+        if self.entry is not None:
+            self._at.drop(self._name)
 
     @contextmanager
     def _made_folder(self) -> Generator[Directory]:

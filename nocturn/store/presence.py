@@ -60,4 +60,4 @@ class Presence:
     def forget(self, name: str) -> None:
         """Removes what somebody who is not there any more has left."""
         with self._folder.place(name) as place:
-            place.remove()
+            place.drop()
