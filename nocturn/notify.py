@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import threading
-from typing import Final
+from typing import Any, Final
 
 __all__ = ["notify"]
 
@@ -86,7 +86,7 @@ def _by_apprise(address: str, text: str) -> None:
         raise _Failed("apprise is not installed (pip install 'nocturn[notify]')") from None
     # Its log quotes addresses.
     logging.getLogger("apprise").addFilter(_not_ours)
-    service = apprise.Apprise()
+    service: Any = apprise.Apprise()  # its types are partly unknown
     if not service.add(address):
         raise _Failed("it is no address that apprise knows")
     if not service.notify(body=text, title="nocturn"):
