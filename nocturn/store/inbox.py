@@ -65,7 +65,7 @@ class Inbox:
 
     def __init__(self, folder: Path, key: LocalKey, redact: Callable[[Any], Any]) -> None:
         self._database = Database(folder, "inbox.db", TABLE)
-        self._askers = Presence(folder / "asking")
+        self._askers = Presence(folder, "asking")
         self._key = key
         self._redact = redact
 

@@ -22,14 +22,16 @@ __all__ = ["Presence"]
 
 
 class Presence:
-    """Who is there, each by a name, which is one file of a folder.
+    """Who is there, each by a name, which is one file.
 
     Args:
-        folder: The folder, which the first who is there makes.
+        folder: The workspace's ``.nocturn/``.
+        part: The folder in it for these files, which the first who is there makes.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, part: str) -> None:
         self._folder = Folder(folder)
+        self._part = part
 
     @contextmanager
     def shown(self, name: str) -> Generator[None]:
@@ -39,14 +41,18 @@ class Presence:
             NocturnError: ``STORAGE`` where its file cannot be made.
         """
         try:
-            with self._folder.place(name) as place, place.open_file(os.O_RDWR) as fd, held(fd):
+            with (
+                self._folder.place(f"{self._part}/{name}") as place,
+                place.open_file(os.O_RDWR) as fd,
+                held(fd),
+            ):
                 yield
         finally:
             self.forget(name)
 
     def is_there(self, name: str) -> bool:
         """Returns whether somebody is there under this name."""
-        with self._folder.place(name) as place:
+        with self._folder.place(f"{self._part}/{name}") as place:
             if place.entry is None:
                 return False
             try:
@@ -59,5 +65,5 @@ class Presence:
 
     def forget(self, name: str) -> None:
         """Removes what somebody who is not there any more has left."""
-        with self._folder.place(name) as place:
+        with self._folder.place(f"{self._part}/{name}") as place:
             place.drop()

@@ -4,7 +4,7 @@ import pytest
 
 from nocturn.errors import ConfigurationError
 from nocturn.guard.approver import CallbackApprover, TerminalApprover, approver_of
-from nocturn.guard.asking import patience_seconds
+from nocturn.guard.asking import Asking
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "5", None, True])
@@ -20,11 +20,11 @@ def test_the_gate_waits_as_long_as_an_approver_says(given, waited):
     class Mine:
         timeout_seconds = given
 
-    assert patience_seconds(Mine()) == waited
+    assert Asking(Mine(), str).patience_seconds == waited
 
 
 def test_the_gate_waits_two_minutes_for_an_approver_that_says_nothing():
-    assert patience_seconds(object()) == 120.0
+    assert Asking(object(), str).patience_seconds == 120.0
     assert CallbackApprover(lambda _: True).timeout_seconds == 120.0
 
 

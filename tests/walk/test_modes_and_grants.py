@@ -69,15 +69,19 @@ def test_strict_asks_nobody_and_a_grant_runs(ws, person):
     assert len(person.questions) == 1
 
 
-def test_a_workspace_without_an_approver_has_nobody_to_ask(nocturn_workspace):
-    assert denied(nocturn_workspace().run(WRITE, mode="guarded")) == "unattended"
+@tool(axis="write", effects=[("mail", "send", "to")])
+def send_mail(to: str) -> str:
+    """Sends mail."""
+    return to
+
+
+def test_a_watched_workspace_without_an_approver_has_nobody_to_ask(nocturn_workspace):
+    ws = nocturn_workspace(tools=[send_mail])
+    result = ws.run("nocturn.call('send_mail', {to: 'lina'})", mode="watched")
+    assert denied(result) == "unattended"
 
 
 def test_a_kind_that_no_rule_names_is_asked_even_when_watched(nocturn_workspace, person):
-    @tool(axis="write", effects=[("mail", "send", "to")])
-    def send_mail(to: str) -> str:
-        return to
-
     ws = nocturn_workspace(approver=person, tools=[send_mail])
     assert ws.run("nocturn.call('send_mail', {to: 'lina'})", mode="watched").value == "lina"
     assert person.questions[0].effects[0].kind == "mail"
