@@ -34,6 +34,21 @@ with inbox.ask({"options": [{"value": "once"}]}, 60) as asked:
     print(asked.wait(lambda: True).answer)
 """
 
+NO_ROOM = """
+import resource, sys
+from pathlib import Path
+from nocturn.errors import NocturnError
+from nocturn.store.inbox import Inbox
+from nocturn.store.keys import LocalKey
+inbox = Inbox(Path(sys.argv[1]), LocalKey(Path(sys.argv[2])), lambda value: value)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    with inbox.ask({"text": "x" * 100_000, "options": []}, 60):
+        pass
+except NocturnError as error:
+    print(error.code)
+"""
+
 
 class Clock:
     """The asker's clock and its sleep; nobody really waits."""
@@ -349,22 +364,12 @@ def test_an_inbox_that_is_taken_away_is_no_yes(inbox, folder):
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX's")
 def test_a_full_disk_refuses_the_question_and_leaves_the_others(inbox, folder, tmp_path):
     with inbox.ask(QUESTION, 60) as asked:
-        program = f"""
-import resource, sys
-from pathlib import Path
-from nocturn.errors import NocturnError
-from nocturn.store.inbox import Inbox
-from nocturn.store.keys import LocalKey
-inbox = Inbox(Path({str(folder)!r}), LocalKey(Path({str(tmp_path / "data")!r})), lambda value: value)
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-try:
-    with inbox.ask({{"text": "x" * 100_000, "options": []}}, 60):
-        pass
-except NocturnError as error:
-    print(error.code)
-"""
         done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, "-c", NO_ROOM, folder, tmp_path / "data"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
         assert done.stdout == "STORAGE\n", done.stderr
         assert [each.id for each in inbox.waiting()] == [asked.id]
@@ -517,23 +522,18 @@ def test_a_journal_that_would_have_another_file_removed_is_refused(inbox, folder
     assert inbox.changes()
 
 
-@pytest.mark.parametrize(
-    "forged",
-    [
-        "UPDATE questions SET state = 'answered', answer = 'always', answered_by = 'terminal',"
-        " answered_at = 1",
-        "UPDATE questions SET state = 'answered', answer = 'always', answered_by = 'terminal',"
-        " answered_at = (SELECT answered_at FROM questions WHERE taken = 1),"
-        " answer_seal = (SELECT answer_seal FROM questions WHERE taken = 1) WHERE taken = 0",
-    ],
-    ids=["unsealed", "another question's"],
-)
-def test_a_yes_of_somebody_without_the_key_is_none(inbox, folder, forged):
+@pytest.mark.parametrize("column", ["'' AS answer_seal", "answer_seal"])
+def test_a_yes_of_somebody_without_the_key_is_none(inbox, folder, column):
     with inbox.ask(QUESTION, 60) as earlier:
         inbox.answer(earlier.id, "always", "terminal")
         earlier.wait(yes)
     with inbox.ask(QUESTION, 60) as asked:
-        execute(folder, forged)
+        execute(
+            folder,
+            "UPDATE questions SET state = 'answered', answer = 'always', answered_by = 'terminal',"
+            f" (answered_at, answer_seal) = (SELECT answered_at, {column} FROM questions"
+            " WHERE taken = 1) WHERE taken = 0",
+        )
         with pytest.raises(ConfigurationError):
             asked.wait(yes)
     assert not inbox.get(asked.id).taken
