@@ -11,12 +11,15 @@ import json
 import logging
 import os
 import threading
-from typing import Any, Final
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 __all__ = ["notify"]
 
 _LOG: Final = logging.getLogger("nocturn")
-_THREAD: Final = "nocturn-notify"
 _SECONDS: Final = 10.0
 
 
@@ -34,8 +37,9 @@ def notify(identity: str, waiting: int) -> None:
     _LOG.warning("%s for an answer: %s", count, command)
     for address in os.environ.get("NOCTURN_NOTIFY", "").split():
         told = {"id": identity, "waiting": waiting, "text": f"nocturn: {count}: {command}"}
-        send = threading.Thread(target=_send, args=(address, told), name=_THREAD, daemon=True)
-        send.start()
+        threading.Thread(
+            target=_send, args=(address, told), name="nocturn-notify", daemon=True
+        ).start()
 
 
 def _send(address: str, told: dict[str, object]) -> None:
@@ -84,14 +88,24 @@ def _by_apprise(address: str, text: str) -> None:
         import apprise
     except ImportError:
         raise _Failed("apprise is not installed (pip install 'nocturn[notify]')") from None
-    # Its log quotes addresses.
-    logging.getLogger("apprise").addFilter(_not_ours)
     service: Any = apprise.Apprise()  # its types are partly unknown
-    if not service.add(address):
-        raise _Failed("it is no address that apprise knows")
-    if not service.notify(body=text, title="nocturn"):
-        raise _Failed("it was not taken")
+    with _silence("apprise"):
+        if not service.add(address):
+            raise _Failed("it is no address that apprise knows")
+        if not service.notify(body=text, title="nocturn"):
+            raise _Failed("it was not taken")
 
 
-def _not_ours(record: logging.LogRecord) -> bool:
-    return record.threadName != _THREAD
+@contextmanager
+def _silence(name: str) -> Generator[None]:
+    """Drops what a library logs meanwhile, which quotes addresses, from whatever thread."""
+    logger = logging.getLogger(name)
+
+    def drop(_: logging.LogRecord) -> bool:
+        return False
+
+    logger.addFilter(drop)
+    try:
+        yield
+    finally:
+        logger.removeFilter(drop)

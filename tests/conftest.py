@@ -20,7 +20,12 @@ _BENCHMARKS = str(Path(__file__).resolve().parents[1] / "scripts/benchmarks")
 def _own_data_folder(tmp_path, monkeypatch):
     """No test reads or writes the real user's keys, trust or default workspace."""
     monkeypatch.setenv("NOCTURN_DATA", str(tmp_path / "data"))
-    for name in ("NOCTURN_WORKSPACE", "NOCTURN_KEYRING", "NOCTURN_MASTER_PASSPHRASE"):
+    for name in (
+        "NOCTURN_WORKSPACE",
+        "NOCTURN_KEYRING",
+        "NOCTURN_MASTER_PASSPHRASE",
+        "NOCTURN_NOTIFY",
+    ):
         monkeypatch.delenv(name, raising=False)
     for name in ("NOCTURN_MASTER_PASSPHRASE_FILE", "CREDENTIALS_DIRECTORY"):
         monkeypatch.delenv(name, raising=False)
