@@ -221,7 +221,7 @@ class Inbox:
         for row in rows(db, "WHERE state = 'waiting'"):
             if not self._askers.is_there(row.id):
                 db.execute("UPDATE questions SET state = 'withdrawn' WHERE id = ?", (row.id,))
-                self._askers.forget(row.id)
+        self._askers.sweep()
         ended = "state != 'waiting' AND expires_at < ?"
         now = now_ms()
         db.execute(

@@ -44,13 +44,12 @@ if sys.platform == "win32":  # pragma: no cover - the fallback
             msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
 
     def is_free(fd: int) -> bool:
-        """Returns whether nobody holds the lock on an open file; waits for nothing."""
+        """Returns whether nobody holds the lock; then it is held, until the file is closed."""
         os.lseek(fd, 0, os.SEEK_SET)
         try:
             msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
-        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
         return True
 
 else:
@@ -66,10 +65,9 @@ else:
             fcntl.flock(fd, fcntl.LOCK_UN)
 
     def is_free(fd: int) -> bool:
-        """Returns whether nobody holds the lock on an open file; waits for nothing."""
+        """Returns whether nobody holds the lock; then it is held, until the file is closed."""
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask both see it free
         except BlockingIOError:
             return False
-        fcntl.flock(fd, fcntl.LOCK_UN)
         return True

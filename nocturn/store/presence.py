@@ -10,13 +10,16 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nocturn.errors import NocturnError
+from nocturn.errors import STORAGE, NocturnError
 from nocturn.store.confined import Folder
 from nocturn.store.lock import held, is_free
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+    from nocturn.store.place import Place
 
 __all__ = ["Presence"]
 
@@ -30,7 +33,7 @@ class Presence:
     """
 
     def __init__(self, folder: Path, part: str) -> None:
-        self._folder = Folder(folder)
+        self._folder = folder
         self._part = part
 
     @contextmanager
@@ -40,30 +43,39 @@ class Presence:
         Raises:
             NocturnError: ``STORAGE`` where its file cannot be made.
         """
-        try:
-            with (
-                self._folder.place(f"{self._part}/{name}") as place,
-                place.open_file(os.O_RDWR) as fd,
-                held(fd),
-            ):
+        with self._opened(name) as place, place.open_file(os.O_RDWR) as fd, held(fd):
+            if not os.fstat(fd).st_nlink:  # swept away between being made and being locked
+                raise NocturnError(STORAGE, "the question could not be put: try again")
+            try:
                 yield
-        finally:
-            self.forget(name)
+            finally:
+                with self._opened(name) as made:
+                    made.drop()
 
     def is_there(self, name: str) -> bool:
         """Returns whether somebody is there under this name."""
-        with self._folder.place(f"{self._part}/{name}") as place:
-            if place.entry is None:
-                return False
-            try:
-                with place.open_file(os.O_RDWR, make=False) as fd:
-                    return not is_free(fd)
-            except NocturnError as error:
-                if error.detail.get("errno") == errno.errorcode[errno.ENOENT]:
-                    return False  # he left just now
-                raise
+        with self._opened(name) as place:
+            return not self._is_free(place)
 
-    def forget(self, name: str) -> None:
-        """Removes what somebody who is not there any more has left."""
-        with self._folder.place(f"{self._part}/{name}") as place:
-            place.drop()
+    def sweep(self) -> None:
+        """Removes what those have left that were killed."""
+        for entry in Folder(self._folder / self._part).walk():
+            with self._opened(entry.name) as place:
+                self._is_free(place, drop=True)
+
+    def _opened(self, name: str) -> AbstractContextManager[Place]:
+        return Folder(self._folder).place(f"{self._part}/{name}")
+
+    def _is_free(self, place: Place, *, drop: bool = False) -> bool:
+        if place.entry is None:
+            return True
+        try:
+            with place.open_file(os.O_RDWR, make=False) as fd:
+                free = is_free(fd)
+                if free and drop:  # under the lock, which who begins just now waits for
+                    place.drop()
+        except NocturnError as error:
+            if error.detail.get("errno") == errno.errorcode[errno.ENOENT]:
+                return True  # it was removed just now
+            raise
+        return free
