@@ -129,6 +129,7 @@ def _ask_here(inbox: Inbox) -> None:
 
 def _asked_here(inbox: Inbox, asked: Asked) -> str:
     """Asks one question and returns what became of it, in a line."""
+    from dataclasses import replace
     from datetime import UTC, datetime
 
     from nocturn.guard.approver import TerminalApprover
@@ -136,8 +137,12 @@ def _asked_here(inbox: Inbox, asked: Asked) -> str:
     from nocturn.guard.question import Option, Question
 
     left = datetime.fromisoformat(asked.expires_at) - datetime.now(UTC)
-    approver = TerminalApprover(timeout_seconds=max(0.1, left.total_seconds()))
-    answer = approver.ask(Question.from_dict(asked.question))
+    approver = TerminalApprover(
+        timeout_seconds=max(0.1, left.total_seconds()),
+        wanted=lambda: inbox.get(asked.id).state == "waiting",
+    )
+    # What is edited would have to go all the way again, and that is in another process.
+    answer = approver.ask(replace(Question.from_dict(asked.question), text=None))
     if answer is not NO_ANSWER:
         option = answer.value if isinstance(answer, Option) else None
         try:

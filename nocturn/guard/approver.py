@@ -68,6 +68,7 @@ class TerminalApprover:
         writer: Where questions are written; None for ``/dev/tty``.
         timeout_seconds: How long a person has to answer; what is spent in a pager or an editor
             does not count.
+        wanted: Whether an answer is still wanted: somebody may have answered elsewhere.
 
     Attributes:
         attended: Whether a person is at work on the question, in a pager or an editor.
@@ -82,10 +83,12 @@ class TerminalApprover:
         writer: TextIO | None = None,
         *,
         timeout_seconds: float = ASK_SECONDS,
+        wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         self._reader = reader
         self._writer = writer
         self.timeout_seconds = _checked(timeout_seconds)
+        self._wanted = wanted
         self.attended = False
 
     def ask(self, question: Question) -> object:
@@ -137,10 +140,12 @@ class TerminalApprover:
         with terminal.fresh_line():
             writer.write(PROMPT)
             writer.flush()
-            line = terminal.read_line(deadline)
+            line = terminal.read_line(deadline, self._wanted)
         last_words = f"\nNobody answered in {self.timeout_seconds:g} s: no.\n"
         if line is not None:
             last_words = "" if line.endswith(b"\n") else "\n"
+        elif not self._wanted():
+            last_words = "\nNo answer is wanted any more.\n"
         with suppress(OSError):  # the terminal was closed, which changes no answer
             writer.write(last_words)
             writer.flush()

@@ -89,7 +89,7 @@ class Asking:
 
     def _is_done(self, thread: threading.Thread) -> bool:
         """Waits for the approver; not while a person is at work, whose time it would be."""
-        patience = patience_seconds(self._approver)
+        patience = self.patience_seconds + self._grace_seconds
         deadline = time.monotonic() + patience
         while thread.is_alive():
             if getattr(self._approver, "attended", False) is True:

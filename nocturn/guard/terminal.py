@@ -9,13 +9,14 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
 __all__ = ["Terminal"]
 
 _LINE_BYTES: Final = 4_096
 _INTERRUPT: Final = b"\x03"
 _COLUMNS: Final = 80
+_LOOK_SECONDS: Final = 0.5
 
 
 class Terminal:
@@ -42,17 +43,20 @@ class Terminal:
         except OSError:
             return _COLUMNS
 
-    def read_line(self, deadline: float) -> bytes | None:
+    def read_line(self, deadline: float, wanted: Callable[[], bool]) -> bytes | None:
         """Returns what was typed, empty at end of file; None where the time ran out.
 
         Args:
             deadline: When it does, by ``time.monotonic``.
+            wanted: Whether a line is still wanted; looked at while nothing is typed.
         """
         line = b""
         while not line.endswith(b"\n") and _INTERRUPT not in line:
             patience = deadline - time.monotonic()
-            if patience <= 0 or not select.select([self._descriptor], [], [], patience)[0]:
+            if patience <= 0 or not wanted():
                 return None
+            if not select.select([self._descriptor], [], [], min(patience, _LOOK_SECONDS))[0]:
+                continue
             try:
                 typed = os.read(self._descriptor, _LINE_BYTES)
             except OSError:

@@ -40,7 +40,7 @@ def ended(process):
 
 
 def test_a_guarded_run_waits_is_approved_from_another_process_and_goes_on(ask, nocturn, tmp_path):
-    process, asked = ask(WRITE, "--agent", "bob", "--timeout", "2")
+    process, asked = ask(WRITE, "--agent", "bob")
     listed = json.loads(nocturn("approvals", "list", "--json").stdout)
     assert listed == [
         {
@@ -197,5 +197,20 @@ def test_watching_at_a_terminal_asks_there(ask, terminal, command):
     watching.type("1\n")
     watching.wait_for(f"{asked.id}  answered yes, once, by terminal")
     assert ended(process)[0] == 0
+    watching.type("\x03")
+    assert watching.end() == 130
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals are POSIX's")
+def test_a_question_at_a_terminal_ends_when_it_is_answered_elsewhere(
+    ask, terminal, command, inbox
+):
+    watching = terminal(*command, "approvals", "watch")
+    process, asked = ask()
+    watching.wait_for("Answer [n]: ")
+    inbox.answer(asked.id, None, "page")
+    watching.wait_for(f"{asked.id}  answered no, by page")
+    assert "No answer is wanted any more." in watching.shown
+    assert ended(process)[0] == 3
     watching.type("\x03")
     assert watching.end() == 130
