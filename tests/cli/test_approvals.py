@@ -202,9 +202,7 @@ def test_watching_at_a_terminal_asks_there(ask, terminal, command):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals are POSIX's")
-def test_a_question_at_a_terminal_ends_when_it_is_answered_elsewhere(
-    ask, terminal, command, inbox
-):
+def test_a_question_at_a_terminal_ends_when_it_is_answered_elsewhere(ask, terminal, command, inbox):
     watching = terminal(*command, "approvals", "watch")
     process, asked = ask()
     watching.wait_for("Answer [n]: ")

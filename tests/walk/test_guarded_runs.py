@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import queue
 import subprocess
 import sys
 import threading
@@ -40,6 +42,22 @@ def answering(ws):
     stop.set()
     for each in threads:
         each.join()
+
+
+@pytest.fixture
+def put():
+    """The ids of questions that are put from now on, each as it is told of."""
+    ids = queue.SimpleQueue()
+
+    class Handler(logging.Handler):
+        def emit(self, record):
+            if "approvals show" in (message := record.getMessage()):
+                ids.put(message.split()[-1])
+
+    handler = Handler()
+    logging.getLogger("nocturn").addHandler(handler)
+    yield lambda: ids.get(timeout=60)
+    logging.getLogger("nocturn").removeHandler(handler)
 
 
 def denied(result):
@@ -109,16 +127,15 @@ def test_the_eleventh_question_of_a_run_is_not_put(ws, answering):
     assert len(asked) == 10
 
 
-def test_runs_of_one_workspace_wait_side_by_side(ws):
+def test_runs_of_one_workspace_wait_side_by_side(ws, put):
+    ws.run("nocturn.memory.list()")  # what a first call loads is not to be in the way
     runs = [
         threading.Thread(target=ws.run, args=(write(f"n{n}.md"),), kwargs={"mode": "guarded"})
         for n in range(3)
     ]
     for run in runs:
         run.start()
-    while all(run.is_alive() for run in runs) and len(ws.inbox.waiting()) < 3:
-        pass
-    for each in ws.inbox.waiting():
+    for each in [ws.inbox.get(put()) for _ in runs]:
         allowed = each.question["effects"][0]["target"] != "n1.md"
         ws.inbox.answer(each.id, "once" if allowed else None, "python")
     for run in runs:
@@ -126,19 +143,17 @@ def test_runs_of_one_workspace_wait_side_by_side(ws):
     assert files(ws) == ["n0.md", "n2.md"]
 
 
-def test_a_question_of_a_run_that_ends_is_withdrawn_and_its_thread_ends(nocturn_workspace):
-    ws = nocturn_workspace()
+def test_a_question_of_a_run_that_ends_is_withdrawn_and_its_thread_ends(ws, put):
     run = threading.Thread(target=ws.run, args=(WRITE,), kwargs={"mode": "guarded"})
     run.start()
-    while run.is_alive() and not (waiting := ws.inbox.waiting()):
-        pass
+    identity = put()
     ws.close()
     run.join()
     for thread in threading.enumerate():
         if thread.name == "nocturn-question":
             thread.join()
     with pytest.raises(NocturnError) as late:
-        ws.inbox.answer(waiting[0].id, "once", "python")
+        ws.inbox.answer(identity, "once", "python")
     assert (late.value.code, late.value.detail["state"]) == ("CONFLICT", "withdrawn")
     assert not (ws.path / "memory").exists()
 
@@ -166,7 +181,7 @@ def test_a_call_from_python_may_be_guarded_too(ws, answering):
     assert refused.value.detail["reason"] == "declined"
 
 
-def test_a_secret_that_is_kept_after_it_was_asked_about_is_not_shown(ws):
+def test_a_secret_that_is_kept_after_it_was_asked_about_is_not_shown(ws, put):
     value = "gK3f9Zq-77aPLm22xW"
     run = threading.Thread(
         target=ws.run,
@@ -174,9 +189,7 @@ def test_a_secret_that_is_kept_after_it_was_asked_about_is_not_shown(ws):
         kwargs={"mode": "guarded"},
     )
     run.start()
-    while run.is_alive() and not (waiting := ws.inbox.waiting()):
-        pass
-    assert value in waiting[0].question["preview"]["after"]
+    assert value in ws.inbox.get(put()).question["preview"]["after"]
     ws.vault.set("TOKEN", value)
     (later,) = ws.inbox.waiting()
     assert value not in repr(later)
