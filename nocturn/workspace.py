@@ -152,7 +152,7 @@ class Workspace:
         """What may be done here, and why: the policy, the grants, and whether they are trusted."""
         from nocturn.permissions import Permissions
 
-        return Permissions(self.path, self._redact)
+        return Permissions(self.path, lambda text: self._redact_all([text])[0])
 
     @property
     def grants(self) -> GrantFile:
