@@ -141,7 +141,7 @@ def _book() -> Any:
 
     from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, TypeAdapter
 
-    moment = Annotated[str, Field(pattern=_MOMENT), AfterValidator(datetime.fromisoformat)]
+    when = (Field(pattern=_MOMENT), AfterValidator(datetime.fromisoformat))
 
     class First(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -152,8 +152,8 @@ def _book() -> Any:
         folder: bool = False
 
     class Second(First):
-        made_at: moment | None = None
-        expires_at: moment | None = None
+        made_at: Annotated[str, *when] | None = None
+        expires_at: Annotated[str, *when] | None = None
 
     class FirstBook(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid", frozen=True)

@@ -50,7 +50,7 @@ def stretches_of(text, wanted=RAW, view=View.EXACT):
         base64.b85encode(RAW + b"xyz").decode(),
         base64.a85encode(RAW + b"xyz").decode(),
         base64.b64encode(base64.b64encode(base64.b64encode(RAW))).decode(),
-        base64.b64encode(gzip.compress(RAW)).decode(),
+        base64.b64encode(gzip.compress(RAW, mtime=0)).decode(),
         base64.b64encode(zlib.compress(RAW)).decode(),
         base64.b64encode(bz2.compress(RAW)).decode(),
         lzma.compress(RAW).hex(),
