@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
         RunInterrupted,
     )
     from nocturn.guard.ports import EnvironmentSecrets
+    from nocturn.guard.question import Edited
     from nocturn.host.result import RunResult
     from nocturn.limits import Limits
     from nocturn.registry.tool import tool
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 
 __all__ = [
     "ConfigurationError",
+    "Edited",
     "Effect",
     "EnvironmentSecrets",
     "IsolationError",
@@ -49,6 +51,7 @@ __version__: Final = "0.1.0"
 
 _HOMES: Final = {
     "ConfigurationError": "nocturn.errors",
+    "Edited": "nocturn.guard.question",
     "Effect": "nocturn.effects",
     "EnvironmentSecrets": "nocturn.guard.ports",
     "IsolationError": "nocturn.errors",

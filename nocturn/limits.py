@@ -46,7 +46,7 @@ ASK_SECONDS: Final = 120.0
 """How long a person has to answer."""
 EDITS_A_QUESTION: Final = 20
 """So often a person may write another text before the call counts as refused."""
-DRY_RUN_BYTES: Final = 16_777_216
+DRY_RUN_CHARACTERS: Final = 16_777_216
 """What a dry run's diffs have at most, together, in characters; the rest are left out."""
 QUESTION_TEXT_SECONDS: Final = 86_400
 """How long the inbox keeps the text of a question after its end."""

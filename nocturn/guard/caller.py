@@ -53,7 +53,7 @@ class Caller:
         alive: Whether the run still waits for the outcome.
         dry: Whether nothing that writes is done, and what it would have written is told.
         outside: The tools from which this run has taken in text from outside, in order.
-        told_bytes: What a dry run has told of so far.
+        told_characters: What a dry run has told of so far.
         blocks: Leak blocks in this run.
         questions: Questions put in this run.
         refused: Effects that a person refused or left unanswered in this run, with the reason.
@@ -74,7 +74,7 @@ class Caller:
     alive: Callable[[], bool]
     dry: bool = False
     outside: tuple[str, ...] = ()
-    told_bytes: int = 0
+    told_characters: int = 0
     blocks: int = 0
     questions: int = 0
     refused: dict[Effect, str] = field(default_factory=dict["Effect", str])

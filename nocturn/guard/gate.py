@@ -140,8 +140,7 @@ class Gate:
                 option = self._yes(call, pending, asking)
                 if isinstance(option, Edited):
                     return option
-                if not caller.dry:
-                    self._remember(option)
+                self._remember(option)
         finally:
             caller.clock.resume()
         return _clearance(call, option.value, asked=True)

@@ -92,7 +92,8 @@ class Approver(Protocol):
     """Whoever asks a person.
 
     An approver may carry ``timeout_seconds``, a float above 0: how long a person has. One that
-    keeps that time itself says in ``grace_seconds`` how much longer the gate waits for it.
+    keeps that time itself says in ``grace_seconds`` how much longer the gate waits for it. While
+    its ``attended`` is True a person is at work on the answer, and that time does not run.
     """
 
     def ask(self, question: Question) -> object:
@@ -102,8 +103,8 @@ class Approver(Protocol):
             question: What is asked, with the answers on offer.
 
         Returns:
-            ``True`` (once), an option that the question offers, or its value as a string.
-            :data:`NO_ANSWER` when nobody answered. Everything else is a no.
+            ``True`` (once), an option that the question offers, or its value as a string; an
+            ``Edited`` text where the question has one. :data:`NO_ANSWER` when nobody answered. Everything else is a no.
         """
         ...
 

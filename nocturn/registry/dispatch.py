@@ -22,7 +22,7 @@ from nocturn.effects import Clearance, Effect, Preview
 from nocturn.errors import ConfigurationError, NocturnError, too_large
 from nocturn.guard.question import Edited
 from nocturn.guard.remarks import EDIT, Remark
-from nocturn.limits import DRY_RUN_BYTES, EDITS_A_QUESTION
+from nocturn.limits import DRY_RUN_CHARACTERS, EDITS_A_QUESTION
 from nocturn.registry.arguments import canonical_of, quoted, strings
 from nocturn.registry.call import Call
 from nocturn.registry.tool import UNGATED, Registry, Tool
@@ -246,9 +246,9 @@ class Dispatcher:
         )
         diff = diff_text(path, before, after)
         with caller.lock:
-            caller.told_bytes += len(diff)
-            if caller.told_bytes > DRY_RUN_BYTES:
-                diff = f"(left out: the diffs of this run are over {DRY_RUN_BYTES:,} characters)\n"
+            caller.told_characters += len(diff)
+            if caller.told_characters > DRY_RUN_CHARACTERS:
+                diff = f"(left out: the diffs of this run are over {DRY_RUN_CHARACTERS:,} characters)\n"
         call.would_write = (path, diff)
         return tool.would(deed.canonical, deed.preview) if tool.would else None
 

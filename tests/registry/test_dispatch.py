@@ -389,10 +389,20 @@ def test_a_dry_run_reads_as_ever_and_is_refused_as_ever(dispatcher, person):
 
 def test_what_a_dry_run_tells_is_redacted_and_bounded(dispatcher, monkeypatch):
     asker = caller(dry=True)
-    monkeypatch.setattr("nocturn.registry.dispatch.DRY_RUN_BYTES", 100)
+    monkeypatch.setattr("nocturn.registry.dispatch.DRY_RUN_CHARACTERS", 100)
     told = []
     for _ in range(3):
         call = Call("post", {"to": "lina", "text": "x"})
         dispatcher(post).dispatch(call, asker, LIMIT)
         told.append(call.would_write[1])
     assert told[-1].startswith("(left out")
+
+
+def test_a_gated_read_runs_in_a_dry_run_and_has_no_intent(dispatcher, journal):
+    @tool(axis="read", effects=[("web", "get", "address")])
+    def get(address: str) -> str:
+        return f"read {address}"
+
+    call = Call("get", {"address": "x"})
+    assert dispatcher(get).dispatch(call, caller(dry=True), LIMIT) == "read x"
+    assert [(each["phase"], each["durable"]) for each in journal.entries] == [("outcome", False)]
