@@ -104,7 +104,8 @@ class Approver(Protocol):
 
         Returns:
             ``True`` (once), an option that the question offers, or its value as a string; an
-            ``Edited`` text where the question has one. :data:`NO_ANSWER` when nobody answered. Everything else is a no.
+            ``Edited`` text where the question has one. :data:`NO_ANSWER` when nobody answered.
+            Everything else is a no.
         """
         ...
 

@@ -248,7 +248,8 @@ class Dispatcher:
         with caller.lock:
             caller.told_characters += len(diff)
             if caller.told_characters > DRY_RUN_CHARACTERS:
-                diff = f"(left out: the diffs of this run are over {DRY_RUN_CHARACTERS:,} characters)\n"
+                most = f"{DRY_RUN_CHARACTERS:,} characters"
+                diff = f"(left out: the diffs of this run are over {most})\n"
         call.would_write = (path, diff)
         return tool.would(deed.canonical, deed.preview) if tool.would else None
 
