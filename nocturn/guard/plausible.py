@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import Final
 
-__all__ = ["has_digit", "is_inside_data", "is_plausible"]
+__all__ = ["is_inside_data", "is_plausible", "next_digit"]
 
 _DUMMY: Final = re.compile(
     rb"x{5}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij|example|placeholder|redacted|dummy|sample"
@@ -60,9 +60,10 @@ def is_plausible(secret: bytes, entropy: float, *, plain: bool) -> bool:
     return plain or not all(_PLAIN.fullmatch(each) for each in _BETWEEN.split(head))
 
 
-def has_digit(data: bytes) -> bool:
-    """Returns whether there is a decimal digit."""
-    return _DIGIT.search(data) is not None
+def next_digit(data: bytes, start: int) -> int:
+    """Returns where the next decimal digit is, the end where there is none."""
+    match = _DIGIT.search(data, start)
+    return match.start() if match else len(data)
 
 
 def is_inside_data(view: bytes, start: int) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from nocturn.guard.plausible import has_digit, is_inside_data, is_plausible
+from nocturn.guard.plausible import is_inside_data, is_plausible, next_digit
 from nocturn.guard.shape_rules import Kind, Rule, compiled, public_characters, rules
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _ROAD: Final = (
 )
 """From a word in a name to the value: ``token = "…"``, ``"token": "…"``, ``<token>…</token>``."""
 _ROAD_CHARACTERS: Final = 128
+_VALUE_CHARACTERS: Final = 512
 _BARE: Final = r"[\w.~+/=:@$!#%^*?-]{6,512}"
 _QUOTED: Final = r"[^\s\\\"'`]{6,512}"
 
@@ -190,9 +191,13 @@ def _formed(view: bytes, forms: Iterable[Rule]) -> Iterator[ShapeHit]:
 
 def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
     """Yields the values of names that hold a rule's word."""
-    reach = 0
+    reach = digit = 0
     for at, rule in names[:_MOST_LOOKED_AT]:
-        road = compiled(_ROAD).match(view, at, at + _ROAD_CHARACTERS) if at >= reach else None
+        if digit < at:  # no value is without one, and most names are in prose
+            digit = next_digit(view, at)
+        if at < reach or digit - at > _ROAD_CHARACTERS + _VALUE_CHARACTERS:
+            continue
+        road = compiled(_ROAD).match(view, at, at + _ROAD_CHARACTERS)
         if road is None:
             continue
         start = road.end()
@@ -202,7 +207,7 @@ def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
             continue
         value = match.group()
         if (
-            has_digit(value)
+            next_digit(value, 0) < len(value)
             and b"://" not in value
             and compiled(rule.pattern).fullmatch(value)
             and _is_secret(rule, view, start, value)
