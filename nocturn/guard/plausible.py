@@ -14,8 +14,9 @@ from typing import Final
 __all__ = ["is_inside_data", "is_plausible", "next_digit"]
 
 _DUMMY: Final = re.compile(
-    rb"x{5}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij|example|placeholder|redacted|dummy|sample"
-    rb"|changeme|your[-_ ]?(?:api|key|token|secret|pass|own)|insert[-_]|replace[-_]?(?:me|with)",
+    rb"x{5}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij"
+    rb"|example|placeholder|redacted|dummy|sample|changeme"
+    rb"|your[-_ ]?(?:api|key|token|secret|pass|own)|insert[-_]|replace[-_]?(?:me|with)",
     re.IGNORECASE,
 )
 """No random value holds these; none is shorter than needed for that."""
@@ -35,7 +36,7 @@ _STOCK: Final = re.compile(
 _PLAIN: Final = re.compile(rb"(?:[A-Z]?[a-z]{0,14}|[A-Z]{0,14})\d{0,4}")
 _BETWEEN: Final = re.compile(rb"[-_.,:/=+]+|(?<=[a-z])(?=[A-Z])")
 _DIGIT: Final = re.compile(rb"\d")
-_SEEN: Final = 1_024
+_SEEN: Final = 256
 """So many bytes of a token are weighed: a key's first lines say whether it is one."""
 _DATA_BYTES: Final = 24
 """So many characters before a token are looked at."""

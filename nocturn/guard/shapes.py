@@ -157,11 +157,13 @@ def _started(view: bytes, starts: list[tuple[int, int, Rule]]) -> Iterator[Shape
         match = compiled(rule.pattern).match(view, at, limit)
         if match is None:
             continue
-        end = reach[rule] = match.end()
+        end = match.end()
+        if (end < limit and _goes_on(view, end)) or not _is_secret(rule, view, start, view[at:end]):
+            continue
         if end == limit and (rest := compiled(_REST).match(view, end)):
-            end = reach[rule] = rest.end()
-        if not _goes_on(view, end) and _is_secret(rule, view, start, view[at:end]):
-            yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
+            end = rest.end()
+        reach[rule] = end  # and not before: a dummy must not hide what starts within it
+        yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
     if len(starts) > _MOST_LOOKED_AT:
         start, _, rule = starts[_MOST_LOOKED_AT]
         yield _crowded(rule, view, start, blocks=True)  # among the rest may be what blocks

@@ -149,6 +149,12 @@ def test_a_token_that_goes_on_is_another_thing():
         assert shapes_in(key + more) == []
 
 
+def test_a_dummy_hides_nothing_that_starts_within_it():
+    real = "sk-proj-aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1z2AcD4fG6hJ8"
+    for dummy in ("sk-proj-xxxxxxxxxx-", "sk-proj-your-key-goes-here_"):
+        assert [hit.rule for hit in shapes_in(dummy + real)] == ["openai-key"]
+
+
 def test_a_token_in_the_middle_of_data_is_none_and_in_a_path_it_is_one():
     key = "AKIAQ3DZ7XK2MPW5RTLN"
     for before in ("iVBORw0KGgoAAAANSUhEUpGy33TSKv0/", "QmFzZTY0IGlzIG5vdCBhIHBhdGg3Zz+"):
