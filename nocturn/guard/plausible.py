@@ -11,11 +11,12 @@ import re
 from collections import Counter
 from typing import Final
 
-__all__ = ["has_digit", "is_inside_data", "is_plausible"]
+__all__ = ["is_inside_data", "is_plausible", "next_digit"]
 
 _DUMMY: Final = re.compile(
-    rb"x{5}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij|example|placeholder|redacted|dummy|sample"
-    rb"|changeme|your[-_ ]?(?:api|key|token|secret|pass|own)|insert[-_]|replace[-_]?(?:me|with)",
+    rb"x{5}|0{6}|#{4}|[*]{3}|[.]{3}|1234567890|1234[-_]1234|abcdefghij"
+    rb"|example|placeholder|redacted|dummy|sample|changeme"
+    rb"|your[-_ ]?(?:api|key|token|secret|pass|own)|insert[-_]|replace[-_]?(?:me|with)",
     re.IGNORECASE,
 )
 """No random value holds these; none is shorter than needed for that."""
@@ -35,7 +36,7 @@ _STOCK: Final = re.compile(
 _PLAIN: Final = re.compile(rb"(?:[A-Z]?[a-z]{0,14}|[A-Z]{0,14})\d{0,4}")
 _BETWEEN: Final = re.compile(rb"[-_.,:/=+]+|(?<=[a-z])(?=[A-Z])")
 _DIGIT: Final = re.compile(rb"\d")
-_SEEN: Final = 1_024
+_SEEN: Final = 256
 """So many bytes of a token are weighed: a key's first lines say whether it is one."""
 _DATA_BYTES: Final = 24
 """So many characters before a token are looked at."""
@@ -60,9 +61,10 @@ def is_plausible(secret: bytes, entropy: float, *, plain: bool) -> bool:
     return plain or not all(_PLAIN.fullmatch(each) for each in _BETWEEN.split(head))
 
 
-def has_digit(data: bytes) -> bool:
-    """Returns whether there is a decimal digit."""
-    return _DIGIT.search(data) is not None
+def next_digit(data: bytes, start: int) -> int:
+    """Returns where the next decimal digit is, the end where there is none."""
+    match = _DIGIT.search(data, start)
+    return match.start() if match else len(data)
 
 
 def is_inside_data(view: bytes, start: int) -> bool:

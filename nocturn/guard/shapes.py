@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from nocturn.guard.plausible import has_digit, is_inside_data, is_plausible
+from nocturn.guard.plausible import is_inside_data, is_plausible, next_digit
 from nocturn.guard.shape_rules import Kind, Rule, compiled, public_characters, rules
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _ROAD: Final = (
 )
 """From a word in a name to the value: ``token = "…"``, ``"token": "…"``, ``<token>…</token>``."""
 _ROAD_CHARACTERS: Final = 128
+_VALUE_CHARACTERS: Final = 512
 _BARE: Final = r"[\w.~+/=:@$!#%^*?-]{6,512}"
 _QUOTED: Final = r"[^\s\\\"'`]{6,512}"
 
@@ -156,11 +157,13 @@ def _started(view: bytes, starts: list[tuple[int, int, Rule]]) -> Iterator[Shape
         match = compiled(rule.pattern).match(view, at, limit)
         if match is None:
             continue
-        end = reach[rule] = match.end()
+        end = match.end()
+        if (end < limit and _goes_on(view, end)) or not _is_secret(rule, view, start, view[at:end]):
+            continue
         if end == limit and (rest := compiled(_REST).match(view, end)):
-            end = reach[rule] = rest.end()
-        if not _goes_on(view, end) and _is_secret(rule, view, start, view[at:end]):
-            yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
+            end = rest.end()
+        reach[rule] = end  # and not before: a dummy must not hide what starts within it
+        yield ShapeHit(rule.id, rule.what, start, end, rule.blocks)
     if len(starts) > _MOST_LOOKED_AT:
         start, _, rule = starts[_MOST_LOOKED_AT]
         yield _crowded(rule, view, start, blocks=True)  # among the rest may be what blocks
@@ -190,9 +193,13 @@ def _formed(view: bytes, forms: Iterable[Rule]) -> Iterator[ShapeHit]:
 
 def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
     """Yields the values of names that hold a rule's word."""
-    reach = 0
+    reach = digit = 0
     for at, rule in names[:_MOST_LOOKED_AT]:
-        road = compiled(_ROAD).match(view, at, at + _ROAD_CHARACTERS) if at >= reach else None
+        if digit < at:  # no value is without one, and most names are in prose
+            digit = next_digit(view, at)
+        if at < reach or digit - at > _ROAD_CHARACTERS + _VALUE_CHARACTERS:
+            continue
+        road = compiled(_ROAD).match(view, at, at + _ROAD_CHARACTERS)
         if road is None:
             continue
         start = road.end()
@@ -202,7 +209,7 @@ def _beside(view: bytes, names: list[tuple[int, Rule]]) -> Iterator[ShapeHit]:
             continue
         value = match.group()
         if (
-            has_digit(value)
+            next_digit(value, 0) < len(value)
             and b"://" not in value
             and compiled(rule.pattern).fullmatch(value)
             and _is_secret(rule, view, start, value)
