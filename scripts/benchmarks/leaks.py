@@ -64,7 +64,7 @@ _QUICK: Final = Rounds(
     timings=3,
     hostile=1,
     hostile_bytes=4_096,
-    oracle=oracle.Budget(letters=4, notes=8, rounds=2, pieces=(1, 2, 3), narrowing_runs=20),
+    oracle=oracle.Budget(letters=4, notes=8, rounds=2, pieces=(1, 2, 3, 4), narrowing_runs=20),
 )
 
 

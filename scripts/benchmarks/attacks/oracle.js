@@ -51,6 +51,7 @@ const ways = {
   version: (text) => nocturn.memory.write("guess.md", "a guess", "x", { ifVersion: text }),
   "two fields": (text) => nocturn.memory.write("guess.md", text.slice(0, -1), text.slice(-1)),
   "two fields exchanged": (text) => nocturn.memory.write("guess.md", text.slice(-1), text.slice(0, -1)),
+  "an argument": (text) => nocturn.call("keep", { texts: [text] }),
   "a list": (text) => nocturn.call("keep", { texts: [...text] }),
 };
 
@@ -162,8 +163,8 @@ const strategies = {
 
   "one letter more, beside ever less that is known"() {
     for (let left = 24; left > 0; left -= 1) {
-      climb((known) => ask((prefix + known).slice(-left - 1), ways.content));
-      climb((known) => ask((flipped(known) + suffix).slice(0, left + 1), ways.content), "", flipped);
+      climb((known) => ask((prefix + known).slice(-left - 1), ways["an argument"]));
+      climb((known) => ask((flipped(known) + suffix).slice(0, left + 1), ways["an argument"]), "", flipped);
     }
   },
 
@@ -175,7 +176,7 @@ const strategies = {
 
   "one letter more, in other forms"() {
     for (const dress of Object.values(dresses)) {
-      climb((known) => ask(dress(prefix + known), ways.content));
+      climb((known) => ask(dress(prefix + known), ways["an argument"]));
       climb((known) => ask(dress(prefix + known), ways.summary));
     }
   },
@@ -263,17 +264,18 @@ const strategies = {
     if (half(0) >= 0 && half(0) === half(1)) claims.push(letters[half(0)]);
   },
 
-  // All pieces of a size in some ranges of their order; ends with the first note that is blocked.
+  // All pieces of a size in some ranges of their order, a line each; ends with the first note that
+  // is blocked.
   sweep() {
     let note = "";
     const flush = () => note === "" || ask(note, ways.content) === "ok";
     for (const [from, to] of ranges) {
       for (let place = from; place < to; place += 1) {
-        if (note.length + size > NOTE_BYTES) {
+        if (note.length + size + 1 > NOTE_BYTES) {
           if (!flush()) return place;
           note = "";
         }
-        note += pieceAt(place, size);
+        note += pieceAt(place, size) + "\n";
       }
     }
     return flush() ? null : ranges[ranges.length - 1][1];

@@ -14,7 +14,7 @@ import json
 import math
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -102,18 +102,19 @@ class Budget:
     """How much a guest may ask.
 
     Attributes:
-        letters: How many letters the guest takes into account; fewer than there are, and those
-            that are right are among them: a hint.
+        letters: How many letters the guest takes into account; fewer than there are, and the
+            first that is right is among them: a hint.
         notes: Calls with as many guesses as they hold, for each strategy that packs them, about.
         rounds: How often each letter is timed.
-        pieces: The sizes of which all pieces there are are written down, and sought by halving.
+        pieces: The sizes of which all pieces there are of the value's first letters are written
+            down, and those that are blocked sought by halving.
         narrowing_runs: Runs in which what was blocked is narrowed down, at most.
     """
 
     letters: int = 64
-    notes: int = 400
-    rounds: int = 60
-    pieces: tuple[int, ...] = (1, 2, 3, 4)
+    notes: int = 150
+    rounds: int = 40
+    pieces: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
     narrowing_runs: int = 400
 
 
@@ -166,19 +167,25 @@ def attack(budget: Budget, only: str | None = None) -> Iterator[Outcome]:
                 told = [each.ask({"strategy": strategy, "texts": texts}) for each in guests]
                 yield _outcome(name, guests, told)
     for size in budget.pieces:
-        name = f"all pieces of {size}, over a run, then halving"
+        name = f"all pieces of {size} of twelve right letters, then halving"
         if only in (None, name):
-            guests = _guests(_TOKEN, budget)
+            guests = _guests(_TOKEN, replace(budget, letters=0), hint=12)
             yield _outcome(name, guests, [each.narrow(size) for each in guests])
 
 
-def _guests(form: _Format, budget: Budget) -> list[_Guest]:
-    """Returns two guests that differ in the value only that they are after."""
+def _guests(form: _Format, budget: Budget, *, hint: int = 1) -> list[_Guest]:
+    """Returns two guests that differ in the value only that they are after.
+
+    Args:
+        form: What is public of the values.
+        budget: What they may ask.
+        hint: How many letters of the first value they are told, from its start, in no order.
+    """
     values = [form.value() for _ in range(2)]
-    hint = {*form.unknown(values[0])[:1], *form.unknown(values[1])[:1]}
-    others = [each for each in form.alphabet if each not in hint]
-    count = min(budget.letters, len(form.alphabet)) - len(hint)
-    letters = "".join(sorted({*hint, *RANDOM.sample(others, count)}))
+    told = {*form.unknown(values[0])[:hint]}
+    others = [each for each in form.alphabet if each not in told]
+    count = max(0, min(budget.letters, len(form.alphabet)) - len(told))
+    letters = "".join(sorted({*told, *RANDOM.sample(others, count)}))
     seed = RANDOM.randrange(1 << 31)
     return [_Guest(form, value, budget, letters, seed) for value in values]
 
