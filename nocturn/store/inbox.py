@@ -81,11 +81,12 @@ class Inbox:
         identity = os.urandom(ID_BYTES).hex()
         text = json.dumps(question)
         seal = self._sealed("question", identity, text)
+        with self._database.reading():
+            pass  # a file that is not ours is refused before anything is made
         with self._askers.shown(identity):
-            deadline = time.monotonic() + seconds
             with self._database.changing(make=True) as db:
                 self._tidy(db)
-                now = now_ms()
+                now, deadline = now_ms(), time.monotonic() + seconds
                 db.execute(
                     "INSERT INTO questions (id, state, asked_at, expires_at, seal, question)"
                     " VALUES (?, 'waiting', ?, ?, ?, ?)",

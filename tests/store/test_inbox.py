@@ -423,9 +423,11 @@ def refused(inbox, folder):
     for attempt in (inbox.waiting, inbox.changes, lambda: inbox.get("abcd")):
         with pytest.raises(ConfigurationError):
             attempt()
+    names = sorted(each.name for each in folder.iterdir())
     with pytest.raises(ConfigurationError), inbox.ask(QUESTION, 60):
         pytest.fail("it was asked all the same")
     assert file.read_bytes() == before
+    assert sorted(each.name for each in folder.iterdir()) == names
 
 
 @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0" + b"\0" * 5_000])
