@@ -465,7 +465,11 @@ class Workspace:
     def _tell_of_question(self, identity: str) -> None:
         from nocturn.notify import notify
 
-        notify(identity, len(self.inbox.waiting()))
+        try:
+            waiting = self.inbox.count()
+        except NocturnError:  # that it cannot be counted does not end the question
+            waiting = 1
+        notify(identity, waiting)
 
     @property
     def _dispatcher(self) -> Dispatcher:

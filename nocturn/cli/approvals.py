@@ -59,7 +59,7 @@ def show(beginning: Id, workspace: Folder = None) -> int:
         from nocturn.guard.page import page_of
         from nocturn.guard.question import Question
 
-        say(page_of(Question.from_dict(asked.question), get_terminal_size().columns))
+        say(page_of(Question.from_dict(asked.question), get_terminal_size().columns, whole=True))
     say(f"question {asked.id} {_state(asked)}")
     return 0
 

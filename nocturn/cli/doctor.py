@@ -126,6 +126,7 @@ def _places(workspace: Path) -> Mapping[str, dict[str, str | None]]:
         "vault": workspace / "vault.enc",
         "policy": workspace / "policy.toml",
         "journal": workspace / ".nocturn" / "journal.jsonl",
+        "inbox": workspace / ".nocturn" / "inbox.db",
     }
     return {name: {"path": str(path), "mode": _mode(path)} for name, path in places.items()}
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_FOUND, STORAGE, NocturnError
+from nocturn.errors import (
+    BAD_ARGUMENTS,
+    CONFLICT,
+    NOT_FOUND,
+    STORAGE,
+    ConfigurationError,
+    NocturnError,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,6 +38,8 @@ State: TypeAlias = Literal["withdrawn", "waiting", "answered", "expired"]
 Answerer: TypeAlias = Literal["terminal", "page", "python"]
 
 ID_BYTES: Final = 8
+_MOST_MS: Final = 253_402_300_800_000
+"""The year 10,000, where Python's calendar ends."""
 _PREFIX_CHARACTERS: Final = 4
 """A shorter beginning could meet another question than the one that was meant."""
 
@@ -122,7 +131,8 @@ def rows(db: sqlite3.Connection | None, rest: str, *values: object) -> list[Row]
     """
     if db is None:
         return []
-    return [Row(*each) for each in db.execute(f"SELECT * FROM questions {rest}", values)]  # noqa: S608 - ours alone
+    found = db.execute(f"SELECT * FROM questions {rest}", values)  # noqa: S608 - ours alone
+    return [_checked(Row(*each)) for each in found]
 
 
 def the_row(db: sqlite3.Connection | None, identity: str) -> Row:
@@ -156,6 +166,23 @@ def found(db: sqlite3.Connection | None, beginning: str) -> Row:
         message = "there is no such question: nocturn approvals list has those that wait"
         raise NocturnError(NOT_FOUND, message)
     return begin[0]
+
+
+def _checked(row: Row) -> Row:
+    """Returns the row: SQLite takes any type in any column, and so from anybody."""
+    times = (row.asked_at, row.expires_at, row.answered_at or 0)
+    texts = (row.id, row.seal, row.answer_seal, row.question)
+    told = (row.answer or "", row.answered_by or "")
+    if (
+        all(type(each) is int and 0 <= each < _MOST_MS for each in times)
+        and all(type(each) is str for each in (*texts, *told))
+        and row.state in get_args(State)
+    ):
+        return row
+    raise ConfigurationError(
+        "inbox.db has a row that no nocturn writes: it was left as it is; move the file away, and "
+        "nocturn makes another"
+    )
 
 
 def late(row: Row, state: State) -> NocturnError:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Database"]
 
-_BUSY_SECONDS: Final = 5.0
+_BUSY_SECONDS: Final = 10.0
+"""How long one statement waits for other processes."""
 _NAMES_ANOTHER_FILE: Final = bytes.fromhex("d9d505f920a163d7")
 """How a rollback journal ends that names a "super-journal" (sqlite.org/fileformat.html, 3)."""
 _ADVICE: Final = {

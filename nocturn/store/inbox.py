@@ -81,27 +81,41 @@ class Inbox:
         identity = os.urandom(ID_BYTES).hex()
         text = json.dumps(question)
         seal = self._sealed("question", identity, text)
+        with self._database.reading():
+            pass  # a file that is not ours is refused before anything is made
         with self._askers.shown(identity):
-            deadline = time.monotonic() + seconds
             with self._database.changing(make=True) as db:
                 self._tidy(db)
-                now = now_ms()
+                now, deadline = now_ms(), time.monotonic() + seconds
                 db.execute(
                     "INSERT INTO questions (id, state, asked_at, expires_at, seal, question)"
                     " VALUES (?, 'waiting', ?, ?, ?, ?)",
                     (identity, now, now + round(seconds * 1e3), seal, text),
                 )
+            ended: list[Asked] = []
+
+            def wait(alive: Callable[[], bool]) -> Asked:
+                ended.append(self._wait(identity, seal, deadline, alive))
+                return ended[-1]
+
             try:
-                yield Open(identity, lambda alive: self._wait(identity, seal, deadline, alive))
+                yield Open(identity, wait)
             finally:
-                with suppress(NocturnError):  # whoever asked is gone at any rate, and seen to be
-                    self._withdraw(identity)
+                if not ended:
+                    with suppress(NocturnError):  # whoever asked is seen to be gone at any rate
+                        self._withdraw(identity)
 
     def waiting(self) -> list[Asked]:
         """Returns the questions that can be answered now, the oldest first."""
         with self._database.reading() as db:
             every = rows(db, "WHERE state = 'waiting' ORDER BY asked_at, id")
         return [self._told(each) for each in every if self._state(each) == "waiting"]
+
+    def count(self) -> int:
+        """Returns how many can be answered now; reads none of them."""
+        with self._database.reading() as db:
+            every = rows(db, "WHERE state = 'waiting'")
+        return sum(self._state(each) == "waiting" for each in every)
 
     def get(self, beginning: str) -> Asked:
         """Returns one question, whatever has become of it.

@@ -10,7 +10,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nocturn.errors import STORAGE, NocturnError
+from nocturn.errors import NocturnError
 from nocturn.store.confined import Folder
 from nocturn.store.lock import held, is_free
 
@@ -43,14 +43,16 @@ class Presence:
         Raises:
             NocturnError: ``STORAGE`` where its file cannot be made.
         """
-        with self._opened(name) as place, place.open_file(os.O_RDWR) as fd, held(fd):
-            if not os.fstat(fd).st_nlink:  # swept away between being made and being locked
-                raise NocturnError(STORAGE, "the question could not be put: try again")
-            try:
-                yield
-            finally:
-                with self._opened(name) as made:
-                    made.drop()
+        while True:
+            with self._opened(name) as place, place.open_file(os.O_RDWR) as fd, held(fd):
+                if not os.fstat(fd).st_nlink:  # swept away between being made and being locked
+                    continue
+                try:
+                    yield
+                finally:
+                    with self._opened(name) as made:
+                        made.drop()
+                return
 
     def is_there(self, name: str) -> bool:
         """Returns whether somebody is there under this name."""

@@ -66,10 +66,9 @@ def test_a_guarded_run_waits_is_approved_from_another_process_and_goes_on(ask, n
     status, result = ended(process)
     assert (status, result["value"]) == (0, "people/lina.md")
     assert result["calls"][0]["ruling"] == "once"
-    # Four commands were run meanwhile: its own clock stood still.
+    # Four commands were run meanwhile, and its own clock stood still.
     assert result["usage"]["waited_ms"] > result["usage"]["wall_ms"]
     assert (tmp_path / "ws/memory/people/lina.md").exists()
-    assert nocturn("approvals", "list").stdout == ""
     late = nocturn("approvals", "deny", asked.id)
     assert (late.returncode, late.stdout) == (1, "")
     assert "answered already: once, by terminal" in late.stderr
@@ -110,7 +109,6 @@ def test_a_run_that_has_ended_takes_no_answer(ask, nocturn, tmp_path, ending):
     late = nocturn("approvals", "approve", asked.id)
     assert (late.returncode, late.stdout) == (1, "")
     assert "has ended" in late.stderr
-    assert "withdrawn" in nocturn("approvals", "show", asked.id).stdout
     assert not (tmp_path / "ws/memory").exists()
 
 
@@ -156,7 +154,7 @@ def test_memory_commands_may_be_guarded(ask, inbox):
 
 def test_a_hostile_question_does_not_reach_the_terminal_raw(ask, nocturn):
     process, asked = ask("nocturn.memory.write('a.md', 's', '\\u001b]0;x\\u0007c\\u202e')")
-    for words in (("list",), ("list", "--json"), ("show", asked.id)):
+    for words in (("list",), ("show", asked.id)):
         shown = nocturn("approvals", *words).stdout
         assert "\x1b" not in shown
         assert "\u202e" not in shown

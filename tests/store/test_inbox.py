@@ -65,7 +65,7 @@ class Clock:
 
 @pytest.fixture
 def folder(tmp_path):
-    return tmp_path / "ws/.nocturn"
+    return tmp_path / "a w?o#r%41k é/.nocturn"
 
 
 @pytest.fixture
@@ -137,6 +137,7 @@ def execute(folder, *statements):
 def test_a_question_waits_is_answered_and_its_answer_is_taken(inbox, make_inbox):
     with inbox.ask(QUESTION, 60) as asked:
         (waiting,) = make_inbox().waiting()
+        assert inbox.count() == 1
         assert (waiting.id, waiting.state, waiting.question) == (asked.id, "waiting", QUESTION)
         answered = make_inbox().answer(asked.id, "always", "page")
         assert (answered.state, answered.answer, answered.taken) == ("answered", "always", False)
@@ -398,17 +399,17 @@ def test_of_32_questions_from_8_processes_each_gets_its_own_answer(inbox, folder
         subprocess.Popen(
             [sys.executable, "-c", MANY, folder, tmp_path / "data", str(number)],
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
         )
         for number in range(8)
     ]
-    answered = set()
-    while len(answered) < 32:
+    while any(each.poll() is None for each in processes):
         for asked in inbox.waiting():
             inbox.answer(asked.id, asked.question["own"], "python")
-            answered.add(asked.id)
-    lines = [line.split() for each in processes for line in each.communicate()[0].splitlines()]
-    assert len(lines) == 32
+    told = [each.communicate() for each in processes]
+    lines = [line.split() for out, _ in told for line in out.splitlines()]
+    assert len(lines) == 32, [err for _, err in told]
     assert all(own == got for own, got in lines)
 
 
@@ -422,9 +423,11 @@ def refused(inbox, folder):
     for attempt in (inbox.waiting, inbox.changes, lambda: inbox.get("abcd")):
         with pytest.raises(ConfigurationError):
             attempt()
+    names = sorted(each.name for each in folder.iterdir())
     with pytest.raises(ConfigurationError), inbox.ask(QUESTION, 60):
         pytest.fail("it was asked all the same")
     assert file.read_bytes() == before
+    assert sorted(each.name for each in folder.iterdir()) == names
 
 
 @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0" + b"\0" * 5_000])
@@ -546,6 +549,19 @@ def test_a_question_that_was_changed_on_the_way_is_not_shown(inbox, folder):
             inbox.waiting()
         with pytest.raises(ConfigurationError):
             inbox.answer(asked.id, "once", "python")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["expires_at = 'soon'", "asked_at = -1", "expires_at = 1e300", "state = 'yes'", "id = x'00'"],
+)
+def test_a_row_that_no_nocturn_writes_is_refused(inbox, folder, value):
+    with inbox.ask(QUESTION, 60) as asked:
+        execute(folder, f"UPDATE questions SET {value}")
+        with pytest.raises(ConfigurationError):
+            inbox.changes()
+        with pytest.raises(NocturnError):
+            asked.wait(yes)
 
 
 def test_another_user_sees_no_question_and_answers_none(inbox, make_inbox):

@@ -4,7 +4,17 @@ import json
 import subprocess
 import sys
 
-HEAVY = ("pydantic", "frontmatter", "yaml", "typer", "rich", "click", "pytest", "asyncio")
+HEAVY = (
+    "pydantic",
+    "frontmatter",
+    "yaml",
+    "typer",
+    "rich",
+    "click",
+    "pytest",
+    "asyncio",
+    "sqlite3",
+)
 
 
 def loaded(program, tmp_path):
