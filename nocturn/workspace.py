@@ -38,7 +38,9 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.secret import Secret
     from nocturn.store.grants import GrantFile
     from nocturn.store.inbox import Inbox
+    from nocturn.store.journal import JournalFile
     from nocturn.store.notes import NoteStore
+    from nocturn.store.trail import Trail
     from nocturn.store.vault import Vault
 
     class RunOptions(TypedDict, total=False):
@@ -187,6 +189,11 @@ class Workspace:
         self._pool.close()
         if self._made is not None:
             self._gate.close()
+
+    @property
+    def journal(self) -> Trail:
+        """The journal, to read: what was called, what became of it, and whether that is whole."""
+        return self._journal.trail
 
     @property
     def tools(self) -> Registry:
@@ -478,11 +485,10 @@ class Workspace:
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
-        from nocturn.store.journal import JournalFile
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.time import time_tools
 
-        scanner, journal = self._scanner, JournalFile(self.path / ".nocturn")
+        scanner, journal = self._scanner, self._journal
         registry = Registry(
             (*memory_tools(self._notes, scanner.redact, scanner.redact_all), *time_tools())
         )
@@ -528,6 +534,13 @@ class Workspace:
             message = "the vault cannot be opened any more, so that nothing passes"
             detail = {"configuration": "vault.enc"}
             raise NocturnError(INTERNAL, message, detail=detail) from None
+
+    @cached_property
+    def _journal(self) -> JournalFile:
+        from nocturn.store.data import data_folder
+        from nocturn.store.journal import JournalFile
+
+        return JournalFile(self.path / ".nocturn", data_folder())
 
     @cached_property
     def _notes(self) -> NoteStore:

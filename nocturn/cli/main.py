@@ -12,6 +12,7 @@ from nocturn.cli import codes
 from nocturn.cli.approvals import approvals
 from nocturn.cli.doctor import doctor
 from nocturn.cli.grants import grants
+from nocturn.cli.log import log
 from nocturn.cli.memory import memory
 from nocturn.cli.options import (
     READ_BYTES,
@@ -63,6 +64,7 @@ app.command()(trust)
 app.add_typer(approvals)
 app.command()(doctor)
 app.command()(scan)
+app.command()(log)
 
 
 def _print_version(wanted: bool) -> None:
