@@ -63,7 +63,7 @@ def _show(
     follow: bool,
     json: bool,
 ) -> int:
-    from nocturn.cli.layout import say, table
+    from nocturn.cli.layout import say, table, tell
 
     found, position = trail.last(count, wanted)
     if json:
@@ -71,6 +71,8 @@ def _show(
             say(_as_json(line))
     elif found:
         say(table(_cells(line) for line in _without_finished(found)))
+        if not all(line.sealed for line in found):
+            tell("nocturn: nothing vouches for the lines marked ?: see nocturn log --verify")
     while follow:
         import time
 
