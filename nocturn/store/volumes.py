@@ -87,4 +87,8 @@ class Volumes:
 
     def _entered(self, stack: ExitStack, name: str) -> int | None:
         place = stack.enter_context(self._folder.place(name))
-        return None if place.entry is None else stack.enter_context(place.open_file(os.O_RDONLY, make=False))
+        return (
+            None
+            if place.entry is None
+            else stack.enter_context(place.open_file(os.O_RDONLY, make=False))
+        )
