@@ -173,7 +173,7 @@ class Workspace:
         from nocturn.store.inbox import Inbox
         from nocturn.store.keys import LocalKey
 
-        return Inbox(self.path / ".nocturn", LocalKey(data_folder()), self._redact_value)
+        return Inbox(self.path / ".nocturn", LocalKey(data_folder()), self.redacted)
 
     def __enter__(self) -> Self:
         return self
@@ -189,6 +189,11 @@ class Workspace:
         self._pool.close()
         if self._made is not None:
             self._gate.close()
+
+    @property
+    def notes(self) -> NoteStore:
+        """The notes as files, to look at: no call, and so not in the journal; not redacted."""
+        return self._notes
 
     @property
     def journal(self) -> Trail:
@@ -511,8 +516,8 @@ class Workspace:
         self._read_secrets()
         return self._scanner.redact_all(texts)
 
-    def _redact_value(self, value: Any) -> Any:
-        """The same for what JSON can hold."""
+    def redacted(self, value: Any) -> Any:
+        """Takes every secret out of what JSON can hold, as on every way out."""
         self._read_secrets()
         return self._scanner.redact_value(value)
 

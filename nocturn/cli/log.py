@@ -12,7 +12,7 @@ from nocturn.errors import ConfigurationError
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from nocturn.store.inspection import Verdict
     from nocturn.store.trail import Line, Trail
@@ -64,13 +64,14 @@ def _show(
     json: bool,
 ) -> int:
     from nocturn.cli.layout import say, table, tell
+    from nocturn.store.wording import without_finished
 
     found, position = trail.last(count, wanted)
     if json:
         for line in found:
             say(_as_json(line))
     elif found:
-        say(table(_cells(line) for line in _without_finished(found)))
+        say(table(_cells(line) for line in without_finished(found)))
         if not all(line.sealed for line in found):
             tell("nocturn: nothing vouches for the lines marked ?: see nocturn log --verify")
     while follow:
@@ -97,60 +98,30 @@ def _wanted(run: str, agent: str) -> Callable[[dict[str, Any]], bool]:
     return wanted
 
 
-def _without_finished(lines: Iterable[Line]) -> list[Line]:
-    """Leaves out the intents whose outcome is told as well."""
-    kept = list(lines)
-    done = {each.entry.get("call") for each in kept if each.entry.get("phase") == "outcome"}
-    return [
-        each
-        for each in kept
-        if each.entry.get("phase") != "intent" or each.entry.get("call") not in done
-    ]
-
-
 def _cells(line: Line) -> tuple[str, ...]:
     """Returns a line's cells: when, who, what, on what, how it ended, how much, how long."""
-    entry = line.entry
-    size, took = entry.get("bytes"), entry.get("ms")
+    from nocturn.store.wording import told
+
+    said = told(line)
     cells = (
-        ("" if line.sealed else "? ") + _local_time(entry.get("at")),
-        entry.get("agent", ""),
-        entry.get("tool", ""),
-        _deeds(entry.get("effects")),
-        _outcome(entry),
-        "" if size is None else f"{size} B",
-        "" if took is None else f"{took} ms",
+        ("" if line.sealed else "? ") + _local_time(said.at),
+        said.agent,
+        said.tool,
+        said.deeds,
+        said.outcome,
+        "" if said.size_bytes is None else f"{said.size_bytes} B",
+        "" if said.ms is None else f"{said.ms} ms",
     )
-    return tuple(_clipped(str(cell)) for cell in cells)
+    return tuple(_clipped(cell) for cell in cells)
 
 
-def _deeds(effects: Any) -> str:
-    try:
-        return ", ".join(f"{each['verb']} {each['target']}" for each in effects or ())
-    except (TypeError, KeyError):  # not a line of ours
-        return "?"
-
-
-def _outcome(entry: Mapping[str, Any]) -> str:
-    if entry.get("phase") == "leak":
-        secret = entry.get("secret")
-        what = f"it carries the secret {secret}" if secret else "it carries text"
-        return f"blocked: {what} ({entry.get('place')})"
-    if entry.get("phase") == "intent":
-        return f"{entry.get('ruling')}, begun: its outcome is not known"
-    parts = [str(entry.get("code") or entry.get("ruling") or "")]
-    parts += [str(entry[name]) for name in ("reason", "fault") if entry.get(name)]
-    parts += [name for name in ("late", "dry") if entry.get(name)]
-    return ", ".join(parts)
-
-
-def _local_time(at: Any) -> str:
+def _local_time(at: str) -> str:
     from datetime import datetime
 
     try:
         return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    except (TypeError, ValueError, OverflowError):  # not a line of ours
-        return str(at)
+    except (ValueError, OverflowError):  # not a line of ours
+        return at
 
 
 def _clipped(text: str) -> str:

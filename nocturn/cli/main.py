@@ -33,6 +33,7 @@ from nocturn.cli.options import (
 )
 from nocturn.cli.policy import init, policy
 from nocturn.cli.scan import scan
+from nocturn.cli.serve import serve
 from nocturn.cli.trust import trust
 from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
@@ -65,6 +66,7 @@ app.add_typer(approvals)
 app.command()(doctor)
 app.command()(scan)
 app.command()(log)
+app.command()(serve)
 
 
 def _print_version(wanted: bool) -> None:
