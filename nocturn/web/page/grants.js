@@ -27,17 +27,20 @@ export class Grants {
   }
 
   lines() {
-    // Not while somebody is about to take one back: its button would go from under the pointer.
-    if (this.view.isConnected && !this.list.querySelector(".sure")) this.load();
+    if (this.view.isConnected) this.load();
   }
 
   async load() {
     const isLast = this.turn();
     const given = await get("/api/grants");
-    if (isLast()) this.fill(given);
+    // Not while somebody is about to take one back: its button would go from under the pointer.
+    if (isLast() && !this.list.querySelector(".sure")) this.fill(given);
   }
 
   fill(given) {
+    const now = JSON.stringify(given);
+    if (now === this.filled) return; // what has the focus keeps it
+    this.filled = now;
     this.list.replaceChildren(...given.grants.map((grant) => this.row(grant)));
     this.note.replaceChildren(
       ...(given.trouble

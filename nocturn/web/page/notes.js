@@ -41,7 +41,9 @@ export class Notes {
     const isLast = this.turn();
     const search = this.search.value;
     const page = await get("/api/notes", cursor ? { cursor, search } : { search });
-    if (!isLast()) return;
+    const now = JSON.stringify([cursor, page]);
+    if (!isLast() || now === this.filled) return; // what has the focus keeps it
+    this.filled = now;
     const rows = page.notes.map(row);
     if (cursor) this.list.append(...rows);
     else this.list.replaceChildren(...rows);

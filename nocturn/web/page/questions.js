@@ -41,7 +41,7 @@ export class Questions {
       if (!this.cards.has(id)) await this.add(id);
     }
     for (const [id, card] of this.cards) {
-      if (!ids.includes(id) && card.waits) card.settle(await get(`/api/questions/${id}`));
+      if (!ids.includes(id) && card.isOpen) card.settle(await get(`/api/questions/${id}`));
     }
     this.changed();
   }
@@ -72,6 +72,7 @@ class Card {
     this.question = question;
     this.tell = tell;
     this.waits = true;
+    this.answering = false;
     this.end = performance.now() + question.seconds_left * 1000;
     this.bar = element("progress", { max: Math.max(1, question.seconds_left), "aria-hidden": "true" });
     this.left = element("span", {});
@@ -89,6 +90,11 @@ class Card {
       facts(question),
     );
     this.tick();
+  }
+
+  // An answer from here that is on its way tells what has become of it itself.
+  get isOpen() {
+    return this.waits && !this.answering;
   }
 
   tick() {
@@ -118,6 +124,7 @@ class Card {
   }
 
   lock(locked) {
+    this.answering = locked;
     for (const button of this.answers.querySelectorAll("button")) button.disabled = locked;
   }
 
