@@ -89,7 +89,7 @@ class Fence:
 
     def _is_ours(self, host: str) -> bool:
         name, port = _split(host.lower())
-        if port != self._port:
+        if port != str(self._port):
             return False
         return name in self._names or (self._by_address and _is_address(name))
 
@@ -100,13 +100,11 @@ def address_of(host: str, port: int) -> str:
     return name if port == _HTTP_PORT else f"{name}:{port}"
 
 
-def _split(host: str) -> tuple[str, int]:
+def _split(host: str) -> tuple[str, str]:
     name, colon, port = host.rpartition(":")
     if not colon or host.endswith("]"):
         name, port = host, str(_HTTP_PORT)
-    if name.startswith("[") and name.endswith("]"):
-        name = name[1:-1]
-    return name, int(port) if port.isascii() and port.isdigit() and len(port) < 6 else 0  # noqa: PLR2004 - digits of 65,535
+    return name.removeprefix("[").removesuffix("]"), port
 
 
 def _is_address(name: str) -> bool:

@@ -26,6 +26,9 @@ __all__ = ["serve"]
 
 _KEEP_SECONDS: Final = 65
 _END_SECONDS: Final = 2
+_ANY: Final = ("0.0.0.0", "::")  # noqa: S104 - to know it
+_ELSEWHERE: Final = "192.0.2.1"
+"""An address that is nobody's (RFC 5737)."""
 
 
 def serve(
@@ -50,7 +53,7 @@ def serve(
 
         def tell(token: str) -> None:
             # Behind the #, which no browser sends and no server logs.
-            links.append(f"http://{address_of(host, port)}/#in={token}")
+            links.append(f"http://{address_of(_reachable(host), port)}/#in={token}")
             show(links[-1])
 
         door = Door(tell)
@@ -85,6 +88,19 @@ def _listening(host: str, port: int) -> socket.socket:
         why = getattr(error, "strerror", None) or "no such port"
         message = f"the page cannot be served at {host}, port {port}: {why}"
         raise ConfigurationError(message) from None
+
+
+def _reachable(host: str) -> str:
+    """Returns an address that leads here; "any" is one to listen at, not to go to."""
+    if host not in _ANY:
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((_ELSEWHERE, 9))  # sends nothing: the system says where it would from
+        except OSError:
+            return "localhost"
+        address: str = probe.getsockname()[0]
+        return address
 
 
 def _open(link: str, stack: ExitStack) -> None:

@@ -4,7 +4,10 @@ import json
 import subprocess
 import sys
 
-HEAVY = ("pydantic", "frontmatter", "yaml", "typer", "rich", "click", "pytest", "asyncio")
+HEAVY = (
+    *("pydantic", "frontmatter", "yaml", "typer", "rich", "click", "pytest", "asyncio"),
+    *("starlette", "uvicorn"),
+)
 
 
 def loaded(program, tmp_path):

@@ -85,6 +85,7 @@ async function inside() {
   await follow(
     {
       waiting: (ids) => {
+        trouble("");
         // One after the other: two at once would both add what is new.
         waiting = waiting.then(() => views.questions.waiting(ids)).catch(() => {});
       },
@@ -93,7 +94,7 @@ async function inside() {
       },
       trouble: (error) => trouble(error.message),
     },
-    (connected) => trouble(connected ? "" : "The connection is lost; trying again…"),
+    () => trouble("The connection is lost; trying again…"),
   );
 }
 

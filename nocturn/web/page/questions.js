@@ -141,6 +141,7 @@ class Card {
     this.view.style.minHeight = `${this.view.offsetHeight}px`;
     this.view.classList.add("settled");
     this.answers.remove();
+    this.left.textContent = { answered: "Answered", expired: "Expired" }[asked.state] ?? "Withdrawn";
     this.outcome.className = `outcome ${kind}`;
     this.outcome.hidden = false;
     this.outcome.replaceChildren(
@@ -179,7 +180,8 @@ function remarks(question) {
 }
 
 function change(question) {
-  const rows = question.diff.map((text) => row(text));
+  const begins = /^@@ -[01](,\d+)? \+[01](,\d+)? @@$/.test(question.diff[0] ?? "");
+  const rows = question.diff.slice(begins ? 1 : 0).map(row);
   const caption = question.removes
     ? question.effects.some((effect) => effect.verb === "remove")
       ? "Moves this note to the trash"
@@ -191,7 +193,7 @@ function change(question) {
   }
   const diff = element(
     "div",
-    { class: `diff${question.replaces ? "" : " new"}`, tabindex: "0", role: "region", "aria-label": caption },
+    { class: question.replaces ? "diff" : "diff new", tabindex: "0", role: "region", "aria-label": caption },
     rows,
   );
   const more = element("button", { class: "unfold" }, `Show all ${count(rows.length, "line")}`);
@@ -227,7 +229,7 @@ function row(text) {
 
 function placeOf(text) {
   const line = /^@@ -\d+(?:,\d+)? \+(\d+)/.exec(text)?.[1];
-  return line ? `line ${line}` : "there is no line end";
+  return line ? `from line ${line}` : "there is no line end";
 }
 
 function answersTo(question, answer) {

@@ -42,18 +42,17 @@ export function send(path, body = {}) {
 }
 
 // Follows what happens, until the session ends: each event goes to the function of its name.
-export async function follow(tell, connected) {
+export async function follow(tell, lost) {
   for (let failures = 0; session.there; failures += 1) {
     try {
       const response = await request("/api/events", {});
-      connected(true);
-      failures = -1;
+      failures = 0;
       await read(response.body, tell);
     } catch (error) {
       if (error instanceof Refused && error.status === 401) throw error;
+      if (session.there) lost();
     }
-    connected(false);
-    await seconds(RETRY_SECONDS[Math.min(failures + 1, RETRY_SECONDS.length - 1)]);
+    await seconds(RETRY_SECONDS[Math.min(failures, RETRY_SECONDS.length - 1)]);
   }
 }
 
