@@ -4,10 +4,8 @@ import json
 import subprocess
 import sys
 
-HEAVY = (
-    *("pydantic", "frontmatter", "yaml", "typer", "rich", "click", "pytest", "asyncio"),
-    *("starlette", "uvicorn"),
-)
+SERVER = ("asyncio", "starlette", "uvicorn")
+HEAVY = ("pydantic", "frontmatter", "yaml", "typer", "rich", "click", "pytest", *SERVER)
 
 
 def loaded(program, tmp_path):

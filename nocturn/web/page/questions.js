@@ -74,7 +74,8 @@ class Card {
     this.waits = true;
     this.answering = false;
     this.end = performance.now() + question.seconds_left * 1000;
-    this.bar = element("progress", { max: Math.max(1, question.seconds_left), "aria-hidden": "true" });
+    const patience = (Date.parse(question.expires_at) - Date.parse(question.asked_at)) / 1000;
+    this.bar = element("progress", { max: Math.max(1, patience), "aria-hidden": "true" });
     this.left = element("span", {});
     this.answers = answersTo(question, (option) => this.answer(option));
     this.outcome = element("div", { class: "outcome", tabindex: "-1", hidden: true });
