@@ -51,7 +51,7 @@ def log(
     with open_workspace(workspace) as ws:
         trail = ws.journal
         if verify:
-            return _tell_verdict(trail.verify(), json=json)
+            return _tell_verdict(trail, json=json)
         return _show(trail, _wanted(run, agent), lines, follow=follow, json=json)
 
 
@@ -132,15 +132,23 @@ def _as_json(line: Line) -> str:
     return dumps({**line.entry, "sealed": line.sealed})
 
 
-def _tell_verdict(verdict: Verdict, *, json: bool) -> int:
-    from nocturn.cli.layout import say
+def _tell_verdict(trail: Trail, *, json: bool) -> int:
+    from nocturn.cli.layout import say, tell
 
+    verdict = trail.verify()
     if json:
         say(dumps(verdict.to_dict()))
     else:
         for text in _verdict_lines(verdict):
             say(visible(text, keep=""))
-    return 0 if verdict.whole else _BROKEN
+    if verdict.whole:
+        return 0
+    if not json:
+        tell(
+            f"nocturn: if you took lines away yourself, move {trail.known_in} in the data folder "
+            "away: the journal is then known from its own last line on"
+        )
+    return _BROKEN
 
 
 def _verdict_lines(verdict: Verdict) -> Iterator[str]:

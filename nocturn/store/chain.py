@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["NOTHING", "Chain", "Link", "is_torn"]
+__all__ = ["NOTHING", "Chain", "Link", "claims_a_seal", "is_torn"]
 
 _SEAL: Final = re.compile(rb',"seal":"([0-9a-f]{32})"\}\Z')
 _HEAD: Final = re.compile(rb'\{"n":([0-9]{1,18}),"prev":"((?:[0-9a-f]{32})?)",')
@@ -80,6 +80,11 @@ class Chain:
         if not hmac.compare_digest(found, self._token(line[: -len(seal[0])])):
             return None
         return Link(int(head[1]), head[2].decode(), found)
+
+
+def claims_a_seal(line: bytes) -> bool:
+    """Whether a line ends as a sealed one does, whoever has sealed it."""
+    return _SEAL.search(line[-64:]) is not None
 
 
 def is_torn(line: bytes, last: Link) -> bool:

@@ -30,8 +30,8 @@ _FILE: Final = "head.json"
 _RECORD_BYTES: Final = 512
 """One sector: a disk writes it whole or not at all."""
 _BROKEN: Final = (
-    f"the journal's {_FILE} in the data folder is broken: move it away, and the journal is known "
-    "from its own last line on"
+    f"the {_FILE} of this journal, in journals/ in the data folder, is broken: move it away, and "
+    "the journal is known from its own last line on"
 )
 
 
@@ -78,10 +78,14 @@ class HeadFile:
 
     Args:
         folder: A folder of its own, in the user's data folder.
+
+    Attributes:
+        name: What it is called there.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = Folder(folder)
+        self.name: Final = f"{folder.parent.name}/{folder.name}/{_FILE}"
 
     def is_there(self) -> bool:
         """Whether anything is known of this journal."""

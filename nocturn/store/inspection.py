@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from nocturn.store.chain import NOTHING, is_torn
+from nocturn.store.chain import NOTHING, claims_a_seal, is_torn
 
 if TYPE_CHECKING:
     from nocturn.store.chain import Chain, Link
@@ -70,6 +70,14 @@ class Verdict:
         return {**asdict(self), "begins": begins}
 
 
+@dataclass(frozen=True, slots=True)
+class _Unsealed:
+    file: str
+    line: int
+    torn: bool
+    claims: bool
+
+
 class Inspection:
     """Takes the lines one by one, in their order.
 
@@ -85,7 +93,7 @@ class Inspection:
         self._begins: tuple[str, int, str] | None = None
         self._first: Link = NOTHING
         self._last: Link = NOTHING
-        self._unsealed: list[tuple[str, int, bool]] = []
+        self._unsealed: list[_Unsealed] = []
         self._findings: list[Finding] = []
 
     def add(self, file: str, number: int, raw: bytes) -> None:
@@ -98,7 +106,8 @@ class Inspection:
         """
         link = self._chain.link_of(raw)
         if link is None:
-            self._unsealed.append((file, number, is_torn(raw, self._last)))
+            torn = is_torn(raw, self._last)
+            self._unsealed.append(_Unsealed(file, number, torn, claims_a_seal(raw)))
         elif self._begins is None:
             self._begin(file, number, link, str(json.loads(raw).get("at", "")))
         else:
@@ -131,8 +140,7 @@ class Inspection:
         # A file that was dropped for its age is known to be gone; this would be something else.
         gap = max(0, link.n - must_be) if must_be else 0
         older = max(0, len(self._unsealed) - gap)
-        self._before = sum(not torn for _, _, torn in self._unsealed[:older])
-        self._torn = older - self._before
+        self._judge_older(self._unsealed[:older])
         del self._unsealed[:older]
         self._judge_between(file, number, link, gap)
         self._accept(link)
@@ -147,13 +155,21 @@ class Inspection:
         self._judge_between(file, number, link, gap)
         self._accept(link)
 
+    def _judge_older(self, lines: list[_Unsealed]) -> None:
+        """Judges the lines that stand before the chain: an older nocturn's have no seal at all."""
+        for each in lines:
+            self._torn += each.torn
+            self._before += not each.torn and not each.claims
+            if each.claims:
+                self._find(each.file, each.line, _UNSEALED)
+
     def _judge_between(self, file: str, number: int, link: Link, gap: int) -> None:
         """Judges the unsealed lines that stand before a sealed one, where ``gap`` should be."""
-        for where, line, torn in self._unsealed:
+        for each in self._unsealed:
             # What is torn is harmless only where the line that comes after has its number.
-            self._torn += torn and not gap
-            if gap or not torn:
-                self._find(where, line, _UNSEALED)
+            self._torn += each.torn and not gap
+            if gap or not each.torn:
+                self._find(each.file, each.line, _UNSEALED)
         if gap > len(self._unsealed):
             first = link.n - gap + len(self._unsealed)
             self._find(file, number, _missing(first, link.n - 1, "before it"))
@@ -166,12 +182,10 @@ class Inspection:
     def _end(self, file: str, number: int) -> None:
         known = self._head.link if self._head else self._last
         gap = known.n - self._last.n
-        for where, line, torn in self._unsealed:
-            if self._begins is None and not gap:
-                self._before += not torn
-            elif not torn:
-                self._find(where, line, _UNSEALED)
-            self._torn += torn and not gap
+        if self._begins is None and not gap:
+            self._judge_older(self._unsealed)
+        else:
+            self._judge_between(file, number, self._last, 0)
         if gap > 0 and self._head is not None:
             said = _missing(self._last.n + 1, known.n, "at the end")
             if self._last.n >= self._head.synced:

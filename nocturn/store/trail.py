@@ -110,7 +110,9 @@ class Trail:
         lines: list[Line] = []
         with self._volumes.opened(after=position.volume) as files:
             for at, (number, fd, size) in enumerate(files):
-                begin = position.offset if at == 0 else 0
+                # Where files were dropped meanwhile, the first is another than was being read.
+                goes_on = at == 0 and number in (None, position.volume + 1)
+                begin = position.offset if goes_on else 0
                 data = _read(fd, begin, size)
                 whole = data if number is not None else data[: data.rfind(b"\n") + 1]
                 lines += (line for raw in whole.split(b"\n") if (line := self._line(raw)))
@@ -132,6 +134,11 @@ class Trail:
                 for _, fd, size in files
                 for raw in _lines_with(LEAK_BLOCKED.encode(), _read(fd, 0, size))
             )
+
+    @property
+    def known_in(self) -> str:
+        """The file in the user's data folder that knows how far the journal goes."""
+        return self._head().name
 
     def verify(self) -> Verdict:
         """Looks at every line and at the chain that they form.

@@ -112,6 +112,7 @@ def test_a_whole_journal_verifies_and_a_changed_one_says_the_line(nocturn, journ
     broken = nocturn("log", "--verify")
     assert broken.returncode == 3
     assert "journal.jsonl:1 " in broken.stdout
+    assert "head.json" in broken.stderr
     found = json.loads(nocturn("log", "--verify", "--json").stdout)
     assert (found["whole"], [each["line"] for each in found["findings"]]) == (False, [1])
     assert nocturn("log").stdout.count("? ") == 0, "its outcome stands for it, and is sealed"

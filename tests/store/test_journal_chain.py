@@ -234,6 +234,24 @@ def test_a_folder_that_was_moved_goes_on_and_says_that_its_end_is_not_known(fold
     assert (verdict.whole, verdict.end_is_known, verdict.last) == (True, True, 9)
 
 
+@pytest.mark.usefixtures("journal")
+def test_a_journal_that_another_user_has_sealed_is_not_vouched_for(folder, tmp_path):
+    ours = JournalFile(folder, tmp_path / "other-data")
+    assert places(ours.trail.verify()) == [("journal.jsonl", at) for at in range(1, 9)]
+    ours.append({"i": 8}, durable=True)
+    assert len(ours.trail.verify().findings) == 8
+
+
+def test_a_head_that_is_moved_away_ends_what_it_knew(journal, data, file):
+    file.write_bytes(b"".join(rows(file)[2:-2]))
+    assert not journal.trail.verify().whole
+    (data / journal.trail.known_in).unlink()
+    verdict = journal.trail.verify()
+    assert (verdict.whole, verdict.first, verdict.last) == (True, 3, 6)
+    journal.append({"i": 9}, durable=True)
+    assert journal.trail.verify().whole
+
+
 def test_a_broken_head_refuses_the_write_and_is_left_as_it_is(journal, data, file):
     head, before = only_head(data), file.read_bytes()
     for broken in (b"{", b"[]", b'{"n":"1"}', b'{"n":-1,"rotated":[]}', b'{"rotated":[[1]]}'):
