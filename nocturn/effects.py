@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import threading
 from dataclasses import dataclass, field
-from datetime import datetime  # noqa: TC003 - pydantic reads a grant's fields in a question
 from enum import Enum, IntEnum
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 __all__ = ["Clearance", "Effect", "Grant", "Mode", "Preview", "Recall", "binding", "iso"]
 
