@@ -29,8 +29,12 @@ class Door:
         self._show = show
         self._lock = threading.Lock()
         self._sessions: set[bytes] = set()
-        self._link = b""
-        self._make_link()
+        self._link = b""  # which is no token's hash
+
+    def open(self) -> None:
+        """Shows the first link; before that, nobody comes in."""
+        with self._lock:
+            self._make_link()
 
     def enter(self, token: str) -> str | None:
         """Uses a link up.

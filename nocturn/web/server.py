@@ -8,7 +8,7 @@ import socket
 import tempfile
 import webbrowser
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
@@ -56,14 +56,16 @@ def serve(
             links.append(f"http://{address_of(_reachable(host), port)}/#in={token}")
             show(links[-1])
 
-        door = Door(tell)
-        if browser:
-            _open(links[0], stack)
+        def begin() -> None:
+            door.open()
+            if browser:
+                _open(links[0], stack)
+
         # What it would log is for people who run servers; a fault of ours has a log of its own.
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-        server: Any = None
-        app = make_app(ws, door, host, port, lambda: bool(server.should_exit))
-        server = uvicorn.Server(
+        door = Door(tell)
+        app = make_app(ws, door, host, port, lambda: server.should_exit)
+        server = _Server(
             uvicorn.Config(
                 app,
                 log_config=None,
@@ -75,9 +77,22 @@ def serve(
                 http="h11",
                 timeout_keep_alive=_KEEP_SECONDS,
                 timeout_graceful_shutdown=_END_SECONDS,
-            )
+            ),
+            begin,
         )
         server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Tells when it answers, and is so far that Ctrl-C ends it in order."""
+
+    def __init__(self, config: uvicorn.Config, begin: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._begin = begin
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._begin()
 
 
 def _listening(host: str, port: int) -> socket.socket:

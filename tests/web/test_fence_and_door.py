@@ -56,6 +56,8 @@ def test_the_port_of_http_is_not_written():
 def test_a_link_is_good_for_one_even_when_many_come_at_once():
     links = []
     door = Door(links.append)
+    assert door.enter("") is None, "nobody comes in before it is open"
+    door.open()
     given = []
     threads = [
         threading.Thread(target=lambda: given.append(door.enter(links[0]))) for _ in range(16)
