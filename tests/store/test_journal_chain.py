@@ -182,11 +182,13 @@ def test_torn_lines_are_told_from_changed_ones(journal, file):
         file.write_bytes(whole + torn)
         verdict = journal.trail.verify()
         assert (verdict.whole, verdict.torn) == (True, 1), torn
+    for other in (b'{"n":9,"prev":"0', b'{"n":10', b"x", b"{}", begin + b'"}'):
+        file.write_bytes(whole + other)
+        assert not journal.trail.verify().whole, other
+    file.write_bytes(whole + begin)
     journal.append({"i": 9}, durable=True)
     verdict = journal.trail.verify()
     assert (verdict.whole, verdict.torn, verdict.last) == (True, 1, 9)
-    file.write_bytes(whole + b'{"n":9,"prev":"0')
-    assert not journal.trail.verify().whole
 
 
 def test_a_crash_between_a_line_and_what_is_known_of_it_is_none_of_it(journal, data, file):
