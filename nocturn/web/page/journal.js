@@ -10,7 +10,8 @@ const HEADS = ["When", "Who", "Tool", "What", "Outcome", "Took"];
 export class Journal {
   constructor() {
     this.turn = latest();
-    this.rows = element("tbody", {});
+    // The roles are said, since on a phone the table is laid out as blocks, and would be none.
+    this.rows = element("tbody", { role: "rowgroup" });
     this.verdict = element("div", { class: "verdict", role: "status" });
     this.filter = element("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
     this.filter.addEventListener("input", () => this.sift());
@@ -25,8 +26,12 @@ export class Journal {
       this.none,
       element(
         "table",
-        { class: "journal" },
-        element("thead", {}, element("tr", {}, HEADS.map((head) => element("th", { scope: "col" }, head)))),
+        { class: "journal", role: "table" },
+        element(
+          "thead",
+          { role: "rowgroup" },
+          element("tr", { role: "row" }, HEADS.map((head) => element("th", { role: "columnheader", scope: "col" }, head))),
+        ),
         this.rows,
       ),
       this.more,
@@ -42,6 +47,7 @@ export class Journal {
   lines(lines) {
     if (!this.view.isConnected) return;
     this.rows.prepend(...lines.map(row).reverse());
+    while (this.rows.childElementCount > MOST_LINES) this.rows.lastElementChild.remove();
     this.sift();
   }
 
@@ -117,8 +123,8 @@ function row(line) {
   ];
   return element(
     "tr",
-    {},
-    cells.map((cell, at) => element("td", { "data-head": HEADS[at] }, cell)),
+    { role: "row" },
+    cells.map((cell) => element("td", { role: "cell" }, cell)),
   );
 }
 
