@@ -53,6 +53,11 @@ QUESTION_TEXT_SECONDS: Final = 86_400
 QUESTION_SECONDS: Final = 30 * 86_400
 """How long it keeps who answered what."""
 
+JOURNAL_FILE_BYTES: Final = 8_388_608
+"""From this size on the journal's file is rotated away."""
+JOURNAL_FILES: Final = 8
+"""How many of them are kept, the one that grows among them: some 150,000 lines."""
+
 MOST_SECONDS: Final = 31_536_000
 """A year; the system's timers take no more than some hundreds of them."""
 ENVELOPE_BYTES: Final = 65_536

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -84,9 +85,12 @@ class MemoryJournal:
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
 
-    def append(self, entry: Mapping[str, Any], *, durable: bool) -> None:
-        """Keeps one entry, and under ``durable`` whether it had to be."""
-        self.entries.append({**entry, "durable": durable})
+    def append(
+        self, entry: Mapping[str, Any], *, durable: bool, content: bytes | None = None
+    ) -> None:
+        """Keeps one entry, and under ``durable`` whether it had to be; no content."""
+        told = {} if content is None else {"content": hashlib.sha256(content).hexdigest()[:32]}
+        self.entries.append({**entry, **told, "durable": durable})
 
     def is_there(self) -> bool:
         """Keeps whatever it is given."""

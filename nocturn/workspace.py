@@ -38,7 +38,9 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.secret import Secret
     from nocturn.store.grants import GrantFile
     from nocturn.store.inbox import Inbox
+    from nocturn.store.journal import JournalFile
     from nocturn.store.notes import NoteStore
+    from nocturn.store.trail import Trail
     from nocturn.store.vault import Vault
 
     class RunOptions(TypedDict, total=False):
@@ -171,7 +173,7 @@ class Workspace:
         from nocturn.store.inbox import Inbox
         from nocturn.store.keys import LocalKey
 
-        return Inbox(self.path / ".nocturn", LocalKey(data_folder()), self._redact_value)
+        return Inbox(self.path / ".nocturn", LocalKey(data_folder()), self.redacted)
 
     def __enter__(self) -> Self:
         return self
@@ -187,6 +189,16 @@ class Workspace:
         self._pool.close()
         if self._made is not None:
             self._gate.close()
+
+    @property
+    def notes(self) -> NoteStore:
+        """The notes as files, to look at: no call, and so not in the journal; not redacted."""
+        return self._notes
+
+    @property
+    def journal(self) -> Trail:
+        """The journal, to read: what was called, what became of it, and whether that is whole."""
+        return self._journal.trail
 
     @property
     def tools(self) -> Registry:
@@ -482,11 +494,10 @@ class Workspace:
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
-        from nocturn.store.journal import JournalFile
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.time import time_tools
 
-        scanner, journal = self._scanner, JournalFile(self.path / ".nocturn")
+        scanner, journal = self._scanner, self._journal
         registry = Registry(
             (*memory_tools(self._notes, scanner.redact, scanner.redact_all), *time_tools())
         )
@@ -509,8 +520,8 @@ class Workspace:
         self._read_secrets()
         return self._scanner.redact_all(texts)
 
-    def _redact_value(self, value: Any) -> Any:
-        """The same for what JSON can hold."""
+    def redacted(self, value: Any) -> Any:
+        """Takes every secret out of what JSON can hold, as on every way out."""
         self._read_secrets()
         return self._scanner.redact_value(value)
 
@@ -532,6 +543,13 @@ class Workspace:
             message = "the vault cannot be opened any more, so that nothing passes"
             detail = {"configuration": "vault.enc"}
             raise NocturnError(INTERNAL, message, detail=detail) from None
+
+    @cached_property
+    def _journal(self) -> JournalFile:
+        from nocturn.store.data import data_folder
+        from nocturn.store.journal import JournalFile
+
+        return JournalFile(self.path / ".nocturn", data_folder())
 
     @cached_property
     def _notes(self) -> NoteStore:

@@ -12,6 +12,7 @@ from nocturn.cli import codes
 from nocturn.cli.approvals import approvals
 from nocturn.cli.doctor import doctor
 from nocturn.cli.grants import grants
+from nocturn.cli.log import log
 from nocturn.cli.memory import memory
 from nocturn.cli.options import (
     READ_BYTES,
@@ -32,6 +33,7 @@ from nocturn.cli.options import (
 )
 from nocturn.cli.policy import init, policy
 from nocturn.cli.scan import scan
+from nocturn.cli.serve import serve
 from nocturn.cli.trust import trust
 from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
@@ -63,6 +65,8 @@ app.command()(trust)
 app.add_typer(approvals)
 app.command()(doctor)
 app.command()(scan)
+app.command()(log)
+app.command()(serve)
 
 
 def _print_version(wanted: bool) -> None:

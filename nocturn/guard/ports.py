@@ -67,12 +67,15 @@ class GrantStore(Protocol):
 class Journal(Protocol):
     """Where it is written down what happened."""
 
-    def append(self, entry: Mapping[str, Any], *, durable: bool) -> None:
+    def append(
+        self, entry: Mapping[str, Any], *, durable: bool, content: bytes | None = None
+    ) -> None:
         """Writes one entry.
 
         Args:
             entry: What happened, JSON-able; never content, never a secret's value.
             durable: Whether it must be on disk when this returns.
+            content: What the call would write, to be told apart by a keyed hash, never kept.
 
         Raises:
             NocturnError: ``STORAGE``, it could not be written.

@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from nocturn.effects import Effect
     from nocturn.guard.remarks import Remark
 
+    Content = bytes  # whose name a field has below
+
 __all__ = ["Call"]
 
 
@@ -29,6 +31,7 @@ class Call:
         ruling: What the gate said, once it has; ``ungated`` for a tool without effects.
         remarks: What was pointed out to whoever ruled on it; never for the guest.
         would_write: In a dry run, what it would have written: the path and the diff.
+        content: Exactly the bytes that it would write, once the gate is asked; None before.
         code: Why it failed; None while it has not.
         bytes: What it wrote, or else the size of its reply.
         reply: Its value as JSON text in ASCII, once it has one.
@@ -45,6 +48,7 @@ class Call:
     ruling: str | None = None
     remarks: tuple[Remark, ...] = ()
     would_write: tuple[str, str] | None = None
+    content: Content | None = None
     code: str | None = None
     bytes: int = 0
     reply: str = "null"

@@ -140,7 +140,8 @@ class Dispatcher:
             value = self._not_done(tool, call, caller, deed)
         else:
             if clearance is not None and not caller.dry:  # 9, before 8
-                self._journal.append(self._entry(call, caller, "intent"), durable=True)
+                intent = self._entry(call, caller, "intent")
+                self._journal.append(intent, durable=True, content=call.content)
             if tool.outside:  # before it runs: an error's words are from outside, too
                 caller.take_in(tool.name)
             value = _call(tool, deed.canonical, clearance, deed.preview)  # 8
@@ -187,6 +188,7 @@ class Dispatcher:
                 "no gate is wired, so nothing that has effects may run",
                 detail={"reason": "policy", "configuration": "gate"},
             )
+        call.content = deed.content
         try:
             for edits in range(EDITS_A_QUESTION + 1):
                 answer = self._gate.clear(
@@ -204,6 +206,7 @@ class Dispatcher:
                     return answer, deed
                 deed = self._edited(tool, call, deed, answer.text, call_bytes)
                 call.effects, call.remarks = deed.effects, deed.remarks
+                call.content = deed.content
         except NocturnError as error:
             call.ruling = error.detail.get("reason")
             raise
@@ -286,12 +289,13 @@ class Dispatcher:
         if not caller.alive():
             entry["late"] = True
         try:
-            self._journal.append(entry, durable=wrote)
+            self._journal.append(entry, durable=wrote, content=call.content)
         except NocturnError as error:
             _LOG.warning("the outcome of call %s is not in the journal: %s", call.id, error.message)
 
     def _entry(self, call: Call, caller: Caller, phase: str) -> dict[str, Any]:
         # What came from the guest is redacted; the rest is ours.
+        denied = call.code == errors.GATE_DENIED
         entry: dict[str, Any] = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "phase": phase,
@@ -303,7 +307,8 @@ class Dispatcher:
             "effects": [
                 {**each.to_dict(), "target": self._redact(each.target)} for each in call.effects
             ],
-            "ruling": call.ruling,
+            "ruling": "deny" if denied else call.ruling,
+            "reason": call.ruling if denied else None,
         }
         if call.remarks:
             entry["remarks"] = [each.to_dict() for each in call.remarks]

@@ -118,6 +118,22 @@ class Folder:
         finally:
             at.close()
 
+    def names(self) -> list[str]:
+        """Gives the names of what is right under the root, in no order; none where it is missing.
+
+        Raises:
+            NocturnError: ``PATH_ESCAPE`` or ``STORAGE``, where the root cannot be opened.
+        """
+        with disk_trouble("opening the folder"):
+            try:
+                top = self._open_root()
+            except FileNotFoundError:
+                return []
+            try:
+                return top.names()
+            finally:
+                top.close()
+
     def walk(self) -> Iterator[Entry]:
         """Goes through everything under the root that is no folder, through no link.
 

@@ -236,6 +236,7 @@ class NoteStore:
         limit: int = LIST_PAGE,
         cursor: str | None = None,
         redact_all: Callable[[Sequence[str]], Sequence[str]] = tuple,
+        wanted: Callable[[str], bool] = bool,
     ) -> _Page:
         """Gives a page of notes, by path. Links and what cannot be read are left out.
 
@@ -246,6 +247,7 @@ class NoteStore:
             cursor: Where the last page ended, as it was given; None for the first.
             redact_all: Applied to the paths before they are sorted: their order would tell, and a
                 cursor that was redacted later would not stand where the page ended.
+            wanted: Which, by their paths as they are listed.
 
         Returns:
             The notes, and the cursor of the next page, None at the end.
@@ -257,7 +259,7 @@ class NoteStore:
         )
         page: _Notes = []
         for path, on_disk in _listed(found, redact_all):
-            if cursor is not None and path <= cursor:
+            if (cursor is not None and path <= cursor) or not wanted(path):
                 continue
             try:
                 stat = self._stat(path, self._folder.read(on_disk, _HASHED_BYTES + 1))

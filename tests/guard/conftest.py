@@ -30,7 +30,7 @@ class MemoryJournal:
     def __init__(self):
         self.entries = []
 
-    def append(self, entry, *, durable):  # noqa: ARG002 - the port names it
+    def append(self, entry, *, durable, content=None):  # noqa: ARG002 - the port names it
         self.entries.append(dict(entry))
 
     def leak_blocks_of(self, agent):

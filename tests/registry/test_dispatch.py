@@ -162,7 +162,7 @@ def test_a_journal_that_refuses_the_intent_refuses_the_effect(dispatcher, journa
     def post(to: str) -> None:
         ran.append(to)
 
-    def full(_, *, durable):
+    def full(_, *, durable, **__):
         if durable:
             raise NocturnError("STORAGE", "the disk is full")
 

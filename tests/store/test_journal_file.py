@@ -17,9 +17,9 @@ APPEND = """
 import sys
 from pathlib import Path
 from nocturn.store.journal import JournalFile
-journal = JournalFile(Path(sys.argv[1]))
+journal = JournalFile(Path(sys.argv[1]), Path(sys.argv[1]).parents[1] / "data")
 for i in range(25):
-    journal.append({"from": sys.argv[2], "n": i, "pad": "é" * 3000}, durable=True)
+    journal.append({"from": sys.argv[2], "i": i, "pad": "é" * 3000}, durable=True)
 """
 
 
@@ -30,11 +30,15 @@ def folder(tmp_path):
 
 @pytest.fixture
 def journal(folder):
-    return JournalFile(folder)
+    return JournalFile(folder, folder.parents[1] / "data")
+
+
+CHAIN = {"n", "prev", "seal"}
 
 
 def lines(folder):
-    return [json.loads(each) for each in (folder / "journal.jsonl").read_text().splitlines()]
+    rows = [json.loads(each) for each in (folder / "journal.jsonl").read_text().splitlines()]
+    return [{key: row[key] for key in row if key not in CHAIN} for row in rows]
 
 
 def test_a_durable_line_makes_the_folder_and_both_are_private(journal, folder):
@@ -50,14 +54,14 @@ def test_a_durable_line_makes_the_folder_and_both_are_private(journal, folder):
 
 def test_a_line_that_need_not_last_makes_nothing(journal, folder, tmp_path):
     journal.append({"a": 1}, durable=False)
-    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path / "ws").exists()
     journal.append({"a": 2}, durable=True)
     journal.append({"a": 3}, durable=False)
     assert lines(folder) == [{"a": 2}, {"a": 3}]
 
 
 def test_a_line_is_one_line_of_ascii_whatever_is_in_it(journal, folder):
-    entry = {"target": "a\nb\u2028\u202e\x1b\ud800é", "n": [1, {"x": None}]}
+    entry = {"target": "a\nb\u2028\u202e\x1b\ud800é", "list": [1, {"x": None}]}
     journal.append(entry, durable=True)
     data = (folder / "journal.jsonl").read_bytes()
     assert data.isascii()
@@ -70,7 +74,9 @@ def test_a_line_torn_by_a_crash_stays_and_the_next_begins_anew(journal, folder):
     with (folder / "journal.jsonl").open("ab") as file:
         file.write(b'{"a": 2, "b"')
     journal.append({"a": 3}, durable=True)
-    assert (folder / "journal.jsonl").read_bytes() == b'{"a":1}\n{"a": 2, "b"\n{"a":3}\n'
+    first, torn, last = (folder / "journal.jsonl").read_bytes().splitlines()
+    assert (json.loads(first)["a"], torn, json.loads(last)["a"]) == (1, b'{"a": 2, "b"', 3)
+    assert json.loads(last)["prev"] == json.loads(first)["seal"]
 
 
 def test_lines_of_many_processes_are_all_whole(journal, folder):
@@ -79,13 +85,14 @@ def test_lines_of_many_processes_are_all_whole(journal, folder):
     found = lines(folder)
     assert len(found) == 150
     for i in range(6):
-        assert [each["n"] for each in found if each["from"] == str(i)] == list(range(25))
+        assert [each["i"] for each in found if each["from"] == str(i)] == list(range(25))
     assert journal.leak_blocks_of("a") == 0
 
 
 def test_a_journal_that_cannot_be_written_is_a_storage_error_for_a_durable_line_only(as_nobody):
+    data = as_nobody.parent / f"{as_nobody.name}-data"
     as_nobody.chmod(0o500)
-    journal = JournalFile(as_nobody / ".nocturn")
+    journal = JournalFile(as_nobody / ".nocturn", data)
     with pytest.raises(NocturnError) as caught:
         journal.append({"a": 1}, durable=True)
     assert caught.value.code == STORAGE
@@ -128,9 +135,10 @@ import resource, sys
 from pathlib import Path
 from nocturn.errors import NocturnError
 from nocturn.store.journal import JournalFile
-resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
 try:
-    JournalFile(Path(sys.argv[1])).append({"pad": "x" * 200}, durable=True)
+    folder = Path(sys.argv[1])
+    JournalFile(folder, folder.parents[1] / "data").append({"pad": "x" * 600}, durable=True)
 except NocturnError as error:
     print(error.code)
 """

@@ -4,16 +4,12 @@ import json
 import subprocess
 import sys
 
+SERVER = ("asyncio", "starlette", "uvicorn")
+SCANNER = ("ahocorasick_rs", "re2", "nocturn.guard.views")
 HEAVY = (
-    "pydantic",
-    "frontmatter",
-    "yaml",
-    "typer",
-    "rich",
-    "click",
-    "pytest",
-    "asyncio",
-    "sqlite3",
+    *("pydantic", "frontmatter", "yaml", "typer", "rich", "click", "pytest", "sqlite3"),
+    *SERVER,
+    *SCANNER,
 )
 
 

@@ -106,7 +106,9 @@ class _NoGrants:
 
 
 class _NoJournal:
-    def append(self, entry: Mapping[str, Any], *, durable: bool) -> None:
+    def append(
+        self, entry: Mapping[str, Any], *, durable: bool, content: bytes | None = None
+    ) -> None:
         pass
 
     def is_there(self) -> bool:
