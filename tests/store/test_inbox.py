@@ -342,10 +342,11 @@ def test_the_file_is_its_owners_alone(inbox, folder):
 def test_what_was_asked_is_forgotten_after_a_day_and_who_answered_after_a_month(
     inbox, folder, wall
 ):
-    with inbox.ask(QUESTION, 60) as asked:
+    question = {**QUESTION, "preview": {"after": "Likes cats. " * 2_000}}
+    with inbox.ask(question, 60) as asked:
         inbox.answer(asked.id, "once", "python")
         asked.wait(yes)
-    assert inbox.get(asked.id).question == QUESTION
+    assert inbox.get(asked.id).question == question
     wall(2 * 86_400_000)
     with inbox.ask({"options": []}, 60):
         kept = inbox.get(asked.id)
