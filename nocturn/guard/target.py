@@ -53,15 +53,17 @@ ENOUGH_BITS: Final = 64.0
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/@:]*:(?P<password>[^\s/]*)@)?")
 _QUERY: Final = re.compile(r"[?&#][^=&\s]*=([^&\s#]*)")
-_JWT: Final = re.compile(r"eyJ[\w-]*\.[\w-]*\.(?=[\w-])")
+_JWT: Final = re.compile(r"eyJ[\w-]*\.(?:[\w-]*\.(?=[\w-])|[\w-]{0,24})")
+"""A token's header and its claims, which are no secret; of one without a signature, its first."""
 _WORD: Final = r"(?:[A-Z]?[a-z]+|[A-Z]{1,8}|(?:[A-Z][a-z]{2,}){2,})\d{0,2}"
 _LEADING: Final = re.compile(rf"(?:{_WORD}[-_.:=;/@]+)+")
 """What services put in front of their tokens, such as ``sk-ant-api03-`` and ``AccountKey=``."""
 _WORDS: Final = re.compile(rf"(?<![A-Za-z0-9])(?=[A-Za-z]{{2}})({_WORD})(?![A-Za-z0-9])[-_.:=;/@]*")
 _PEM_HEAD: Final = re.compile(r"-----[A-Z0-9 ]+-----")
-_DER: Final = re.compile(r"(?<![A-Za-z0-9+/])MI[A-Za-z0-9+/\s]{62}")
-_DER_PUBLIC: Final = 44
-"""Characters of a key's base64 that say which kind of key it is, and of what length."""
+_DER: Final = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:MI[A-Za-z0-9+/\s]{54}|MHcCAQEEI|MC4CAQAwBQYDK2V[a-z]BCIEI)"
+)
+"""How a key's base64 begins, which says what kind of key it is and how long."""
 _CORE_BITS: Final = 48.0
 """From so many bits on, the unknown part alone stands for the value."""
 
@@ -208,7 +210,7 @@ def _unknown(text: str, public: int, parts: tuple[str, ...]) -> list[bool]:
     if jwt := _JWT.match(text):
         known(0, jwt.end())
     for der in _DER.finditer(text):
-        known(der.start(), der.start() + _DER_PUBLIC)
+        known(*der.span())
     leading = _LEADING.match(text)
     known(0, max(leading.end() if leading else 0, min(public, len(text))))
     inner = list(unknown)

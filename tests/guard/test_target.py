@@ -31,7 +31,9 @@ def unknown_of(value):
         f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiAiMTIzNCJ9.{KEY}",
         json.dumps({"type": "service_account", "project_id": "blue", "key": KEY}),
         f"[default]\nregion = eu-west-1\nsecret_key = {KEY}\n",
-        f"-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA{'x' * 28}{KEY}{KEY}",
+        f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiAi{'x' * 12}{KEY}",
+        f"-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA{'x' * 40}{KEY}{KEY}",
+        f"-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEI{KEY}{KEY}",
     ],
 )
 def test_only_what_a_format_does_not_give_away_is_unknown(value):
