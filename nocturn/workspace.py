@@ -323,7 +323,7 @@ class Workspace:
             "would_write": [] if told is None else [{"path": told[0], "diff": told[1]}],
         }
 
-    def search(self, pieces: Iterable[str]) -> Iterator[Found]:
+    def scan(self, pieces: Iterable[str]) -> Iterator[Found]:
         """Looks for secrets in a text of any length: those of the vault, and by their shape.
 
         Nothing is created, and no vault need be there.

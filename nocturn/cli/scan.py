@@ -57,7 +57,7 @@ def scan(
         for file in files or ["-"]:
             name, in_name = _name(ws, file)
             try:
-                for found in chain(in_name, ws.search(_pieces(file))):
+                for found in chain(in_name, ws.scan(_pieces(file))):
                     leaks = leaks or found.blocks or strict
                     if json:
                         rows.append({"file": name, **asdict(found)})
@@ -81,7 +81,7 @@ def _name(ws: Workspace, file: str) -> tuple[str, list[Found]]:
 
     if file == "-":
         return "<stdin>", []
-    found = [replace(each, what=f"in its name: {each.what}") for each in ws.search([file])]
+    found = [replace(each, what=f"in its name: {each.what}") for each in ws.scan([file])]
     return (REDACTED if any(each.blocks for each in found) else file), found
 
 
