@@ -77,6 +77,7 @@ def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_prelude_the_type_marker_and_the_license(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"nocturn/js/prelude.js", "nocturn/py.typed", "nocturn/__init__.py"} <= names
+    assert "nocturn/guard/default.toml" in names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 
