@@ -1,4 +1,8 @@
-"""``ws.permissions``: what may be done in a workspace, and why."""
+"""``ws.permissions``: what may be done in a workspace, and why.
+
+The guard rules and the store keeps; this is where a person looks at both, and where a policy, the
+grants and the book of trust are put together for the gate.
+"""
 
 from __future__ import annotations
 
@@ -290,6 +294,8 @@ class Permissions:
         return made
 
     def _file(self, name: str) -> TrustedFile[Any]:
+        if name not in FILES:
+            raise ConfigurationError(f"{name!r} brings no permissions: give {' or '.join(FILES)}")
         return self._policy if name == POLICY else self.grants.file
 
     def _state_of(self, path: str) -> str:

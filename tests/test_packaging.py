@@ -78,6 +78,7 @@ def test_the_wheel_holds_the_prelude_the_type_marker_and_the_license(wheel: Path
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"nocturn/js/prelude.js", "nocturn/py.typed", "nocturn/__init__.py"} <= names
     assert {"nocturn/web/page/index.html", "nocturn/web/page/main.js"} <= names
+    assert {"nocturn/guard/default.toml", "nocturn/guard/shapes.json"} <= names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from json import dumps
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,6 +13,7 @@ from nocturn.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import timedelta
 
     from nocturn.effects import Grant
 
@@ -166,6 +166,8 @@ def _notes(notes: tuple[str, ...] | None) -> str:
 
 
 def _duration(given: str) -> timedelta:
+    from datetime import timedelta
+
     found = re.fullmatch(r"([1-9][0-9]{0,4})([mhdw])", given)
     if found is None:
         raise ConfigurationError(f"--for is {given!r}: give a time such as 30m, 12h, 7d or 2w")

@@ -37,12 +37,6 @@ def trust(
 
     if listing + revoke + yes > 1 or (listing and files):
         raise ConfigurationError("give one of --list, --revoke and --yes; --list takes no file")
-    for each in files or ():
-        if each not in FILES:
-            raise ConfigurationError(
-                f"{each!r} is not to be trusted: give policy.toml or grants.json, and the "
-                "workspace's folder by --workspace"
-            )
     with open_workspace(workspace) as ws:
         if listing:
             if rows := ws.permissions.trusted_places():

@@ -55,18 +55,26 @@ class Pattern:
     def __init__(self, text: str) -> None:
         self.text: Final = nfc(text)
         tokens = list(_tokens(self.text))
-        wild = [at for at, token in enumerate(tokens) if isinstance(token, _Wild)]
+        wild = [
+            (at, token)
+            for at, token in enumerate(tokens)
+            if isinstance(token, _Wild) and token is not _Wild.IN_FOLDER
+        ]
         if len(wild) > _WILDCARDS:
             raise ConfigurationError(
                 f"it has {len(wild)} wildcards and the limit is {_WILDCARDS}: write several rules"
             )
-        plain = wild[0] if wild else len(tokens)
+        plain = wild[0][0] if wild else len(tokens)
         # Most targets differ at once, and that is told before anything is walked.
         self._prefix: Final = "".join(str(token) for token in tokens[:plain])
         self._rest: Final = tokens[plain:]
         self.literal: Final = not wild
-        shallow = not {_Wild.DEEP, _Wild.FOLDERS}.intersection(tokens[at] for at in wild)
-        self.weight: Final = (self.literal, len(tokens) - len(wild), shallow)
+        characters = sum(isinstance(token, str) for token in tokens)
+        self.weight: Final = (
+            self.literal,
+            characters,
+            all(token is _Wild.STAR for _, token in wild),
+        )
 
     def matches(self, target: str) -> bool:
         """Returns whether this pattern names a target."""

@@ -21,8 +21,8 @@ __all__ = ["DEFAULT", "NOTE_VERBS", "POLICY", "Decision", "Policy", "Rule", "Rul
 POLICY: Final = "policy.toml"
 """What people call the policy of a workspace."""
 
-_TARGET_CHARACTERS: Final = 4_096
-"""A longer target is walked by no pattern; a note's path is at most a quarter of it."""
+_TARGET_CHARACTERS: Final = 1_024
+"""A longer target is walked by no pattern; no note's path is longer."""
 
 
 class Decision(IntEnum):

@@ -28,8 +28,7 @@ __all__ = ["GRANTS", "GRANTS_BYTES", "GrantFile"]
 
 GRANTS: Final = "grants.json"
 GRANTS_BYTES: Final = 8 * 1_048_576
-_MOMENT: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
-"""As :func:`nocturn.effects.iso` writes it; pydantic's own would take a number of seconds too."""
+_OTHERWISE: Final = "nocturn begins with no grants"
 
 
 class GrantFile:
@@ -46,7 +45,7 @@ class GrantFile:
             trust,
             _parsed,
             limit_bytes=GRANTS_BYTES,
-            otherwise="nocturn begins with no grants",
+            otherwise=_OTHERWISE,
         )
 
     def load(self) -> tuple[Grant, ...]:
@@ -124,47 +123,45 @@ def _parsed(data: bytes) -> tuple[Grant, ...]:
     from pydantic import ValidationError
 
     try:
-        rows = _book().validate_json(data).grants
+        rows = _book().model_validate_json(data).grants
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(each) for each in found["loc"][1:]) or "its beginning"
-        raise ConfigurationError(
-            f"{GRANTS} is broken at {where}: move it away, and nocturn begins with no grants"
-        ) from None
+        where = ".".join(str(each) for each in found["loc"]) or "its beginning"
+        message = f"{GRANTS} is broken at {where}: move it away, and {_OTHERWISE}"
+        raise ConfigurationError(message) from None
     return tuple(Grant(**dict(row)) for row in rows)
+
+
+def _moment(text: object) -> datetime | None:
+    """Reads a time as :func:`nocturn.effects.iso` writes it; pydantic's own would take numbers."""
+    if text is None:
+        return None
+    moment = datetime.fromisoformat(str(text))
+    if iso(moment) != text or moment.tzinfo is not UTC:
+        raise ValueError
+    return moment
 
 
 @cache
 def _book() -> Any:
-    """Makes the file's models on first use: ``import nocturn`` loads no pydantic."""
+    """Makes the file's model on first use: ``import nocturn`` loads no pydantic."""
     from typing import Annotated, Literal
 
-    from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, TypeAdapter
+    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-    when = (Field(pattern=_MOMENT), AfterValidator(datetime.fromisoformat))
-
-    class First(BaseModel):
+    class Row(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
         agent: str = Field(min_length=1)
         kind: str = Field(min_length=1)
         verb: str = Field(min_length=1)
         target: str = Field(min_length=1)
         folder: bool = False
+        made_at: Annotated[datetime | None, BeforeValidator(_moment)] = None
+        expires_at: Annotated[datetime | None, BeforeValidator(_moment)] = None
 
-    class Second(First):
-        made_at: Annotated[str, *when] | None = None
-        expires_at: Annotated[str, *when] | None = None
-
-    class FirstBook(BaseModel):
+    class Book(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-        version: Literal[1]
-        grants: list[First]
+        version: Literal[1, 2]  # in the first one no grant has a time
+        grants: list[Row]
 
-    class SecondBook(BaseModel):
-        model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-        version: Literal[2]
-        grants: list[Second]
-
-    books = Annotated[FirstBook | SecondBook, Discriminator("version")]
-    adapter: TypeAdapter[FirstBook | SecondBook] = TypeAdapter(books)
-    return adapter
+    return Book

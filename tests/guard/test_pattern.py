@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nocturn.effects import Effect, Grant
 from nocturn.errors import ConfigurationError
 from nocturn.guard.pattern import Pattern
 
@@ -85,3 +86,15 @@ def test_an_escaped_text_names_itself_alone(text):
     assert pattern.literal
     assert pattern.matches(text)
     assert not pattern.matches(text + "x")
+
+
+paths = st.lists(st.sampled_from(["a", "*", "**", "a*", "b.md"]), min_size=1, max_size=3)
+
+
+@given(paths.map("/".join), st.booleans(), paths.map("/".join))
+def test_a_grant_covers_what_the_pattern_names_as_which_it_is_shown(target, folder, other):
+    grant = Grant("bob", "list", "add", target, folder)
+    assert grant.covers("bob", Effect("list", "add", other)) == Pattern(grant.pattern).matches(
+        other
+    )
+    assert folder or grant.covers("bob", Effect("list", "add", other)) == (target == other)

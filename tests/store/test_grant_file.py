@@ -119,7 +119,6 @@ def test_a_hand_edit_is_refused_and_left_as_it_is(grants, workspace):
      '{"version":1,"grants":[],"extra":1}', '{"version":"1","grants":[]}',
      '{"version":1,"grants":[{"agent":"a","kind":"memory","verb":"write","target":"","folder":false}]}',
      '{"version":1,"grants":[{"agent":"a","kind":"k","verb":"v","target":"t","folder":1}]}',
-     '{"version":1,"grants":[{"agent":"a","kind":"k","verb":"v","target":"t","made_at":null}]}',
      '{"version":1.5,"grants":[]}'],
 )  # fmt: skip
 def test_a_broken_file_is_refused_even_where_it_is_trusted_and_left_as_it_is(
