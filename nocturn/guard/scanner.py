@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nocturn.guard.target import Target
     from nocturn.secret import Secret
 
-__all__ = ["REDACTED", "Scanner", "border_characters"]
+__all__ = ["REDACTED", "SHAPED_CHARACTERS", "Scanner", "border_characters"]
 
 _LOG: Final = logging.getLogger("nocturn")
 
@@ -39,6 +39,8 @@ _APART: Final = "\0"
 """Between texts that are scanned as one: in no alphabet, no white space, composes with nothing."""
 _SHORT: Final = 128
 """A text of so many characters is remembered with what became of it."""
+SHAPED_CHARACTERS: Final = 16
+"""A shorter text has no token in it, so that a run that only reads loads no rules for them."""
 _EDGE: Final = 128
 """Characters at either end of a text that are looked at joined to another's. What is longer has 64
 bits on one side of the border, by which it is found."""
@@ -151,8 +153,11 @@ class Scanner:
         return names
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Returns ``(start, end)`` of what must not be seen, sorted, apart from each other."""
-        return together((start, end) for _, start, end in self.found(text))
+        """Returns ``(start, end)`` of what must not be seen, sorted, apart from each other.
+
+        That is values, and what has the shape of a service's token: nobody put those into the vault.
+        """
+        return together([*_shaped(text), *((start, end) for _, start, end in self.found(text))])
 
     def redact(self, text: str) -> str:
         """Returns the text with ``[REDACTED]`` for each span."""
@@ -163,7 +168,7 @@ class Scanner:
 
     def redact_all(self, texts: Sequence[str]) -> list[str]:
         """Returns each text redacted. They are looked at together: thousands cost one look."""
-        spans = self.spans(_APART.join(texts)) if self.armed else []
+        spans = self.spans(_APART.join(texts))
         if not spans:
             return [*texts]
         redacted: list[str] = []
@@ -190,8 +195,6 @@ class Scanner:
         Args:
             value: What JSON can hold; tuples become lists.
         """
-        if not self._compiled().indexes:
-            return value
         texts = [*dict.fromkeys(_strings(value))]
         seen = dict(zip(texts, self.redact_all(texts), strict=True))
         top: list[Any] = [None]
@@ -250,6 +253,14 @@ class Scanner:
         # A new memory, last: what is at work now may still remember what was not known then.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
         return values
+
+
+def _shaped(text: str) -> Iterator[tuple[int, int]]:
+    """Yields what has the shape of a token; of a short text not even the shapes are loaded."""
+    if len(text) >= SHAPED_CHARACTERS:
+        from nocturn.guard.shapes import shapes_in
+
+        yield from ((hit.start, hit.end) for hit in shapes_in(text) if hit.blocks)
 
 
 def _struck_out(text: str, spans: Iterable[tuple[int, int]]) -> str:

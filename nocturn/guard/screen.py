@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import LEAK_BLOCKED, TOO_LARGE, NocturnError
 from nocturn.guard.caller import Finding
-from nocturn.guard.scanner import border_characters
+from nocturn.guard.scanner import SHAPED_CHARACTERS, border_characters
 from nocturn.limits import BLOCKS_A_RUN
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ PAIRED_CHARACTERS: Final = 2_097_152
 """What may be at the borders of all ordered pairs of a call's strings: half a second's work."""
 
 _TWICE: Final = 2
-_SHAPED_CHARACTERS: Final = 16
-"""A shorter text has no token in it, so that a run that only reads loads no rules for them."""
 
 
 class Screen:
@@ -223,7 +221,7 @@ class Screen:
 
 def _shapes_in(texts: Iterable[str]) -> dict[str, Sequence[ShapeHit]]:
     """Returns the shapes in each text that has any, by the text."""
-    long = dict.fromkeys(text for text in texts if len(text) >= _SHAPED_CHARACTERS)
+    long = dict.fromkeys(text for text in texts if len(text) >= SHAPED_CHARACTERS)
     if not long:
         return {}
     from nocturn.guard.shapes import shapes_in
