@@ -239,6 +239,29 @@ def test_what_goes_out_is_redacted_and_shows_what_hides(served, session, ws):
         ws.vault.remove("KEY")
 
 
+def test_files_that_cannot_be_used_are_told_and_left_as_they_are(served, session):
+    grants = served.workspace / "grants.json"
+    (head,) = (served.data / "journals").glob("*/head.json")
+    before = head.read_bytes()
+    try:
+        grants.write_text('{"version": 2, "grants": []}')
+        head.write_text("{")
+        status, _, told = served.request("GET", "/api/grants", Authorization=session)
+        assert (status, told["grants"]) == (200, [])
+        assert "grants.json" in told["trouble"]
+        status, _, told = served.request("GET", "/api/journal/verdict", Authorization=session)
+        assert status == 500
+        assert "head.json" in told["error"]["message"]
+        assert str(served.data) not in str(told)
+        path = "/api/grants/abcd/revoke"
+        status, _, told = served.request("POST", path, {}, Authorization=session)
+        assert (status, "grants.json" in told["error"]["message"]) == (500, True)
+        assert grants.read_text() == '{"version": 2, "grants": []}'
+    finally:
+        grants.unlink()
+        head.write_bytes(before)
+
+
 def test_notes_are_paged_and_found_by_their_path(served, session):
     folder = served.workspace / "memory" / "many"
     folder.mkdir(parents=True)
