@@ -155,7 +155,7 @@ class Scanner:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Returns ``(start, end)`` of what must not be seen, sorted, apart from each other.
 
-        That is values, and what has the shape of a service's token: nobody put those into the vault.
+        Those are values, and what has the shape of a token that nobody put into the vault.
         """
         return together([*_shaped(text), *((start, end) for _, start, end in self.found(text))])
 
