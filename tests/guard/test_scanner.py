@@ -219,7 +219,7 @@ def test_without_secrets_everything_passes():
     value = {"a": ["b"]}
     assert not scanner.armed
     assert scanner.redact("text") == "text"
-    assert scanner.redact_value(value) is value
+    assert scanner.redact_value(value) == value
     assert scanner.names_across(["a", "b"]) == ()
 
 
