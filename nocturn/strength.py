@@ -16,6 +16,7 @@ SHORTEST_CHARACTERS: Final = 8
 FEWEST_BITS: Final = 36
 """Eight characters by a generator have 41 (letters of one case and digits) to 52 bits."""
 
+_BEGINNING: Final = 1_024
 _WORD_BITS: Final = 12.0
 """A word that people know is one of some thousands."""
 _LETTER_BITS: Final = 2.3
@@ -74,7 +75,8 @@ def weakness_of(value: str) -> str | None:
         return f"has fewer than {SHORTEST_CHARACTERS} characters"
     if _is_common(bare):
         return "is a common word"
-    if bits_of(bare) < FEWEST_BITS:
+    # What is strong by its beginning need not be counted to its end.
+    if bits_of(bare[:_BEGINNING]) < FEWEST_BITS and bits_of(bare) < FEWEST_BITS:
         return "is easy to guess (a few words, a date, a repeated or ordered row of characters)"
     return None
 

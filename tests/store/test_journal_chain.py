@@ -182,7 +182,8 @@ def test_torn_lines_are_told_from_changed_ones(journal, file):
         file.write_bytes(whole + torn)
         verdict = journal.trail.verify()
         assert (verdict.whole, verdict.torn) == (True, 1), torn
-    for other in (b'{"n":9,"prev":"0', b'{"n":10', b"x", b"{}", begin + b'"}'):
+    another = b'{"n":9,"prev":"' + (b"1" if last["seal"].startswith("0") else b"0")
+    for other in (another, b'{"n":10', b"x", b"{}", begin + b'"}'):
         file.write_bytes(whole + other)
         assert not journal.trail.verify().whole, other
     file.write_bytes(whole + begin)

@@ -24,20 +24,20 @@ def outcomes(load_benchmark, monkeypatch):
     oracle = load_benchmark("attacks.oracle")
     monkeypatch.setattr(screen, "BLOCKS_A_RUN", screen.BLOCKS_A_RUN)  # put back afterwards
 
-    def run(only=None, *, letters=3, pieces=(1, 2, 3, 4)):
+    def run(only=None, *, letters=3, notes=8, pieces=(1, 2, 3, 4)):
         values.RANDOM.seed(4)
-        budget = oracle.Budget(letters, notes=8, rounds=4, pieces=pieces, narrowing_runs=40)
+        budget = oracle.Budget(letters, notes=notes, rounds=2, pieces=pieces, narrowing_runs=40)
         return {each.strategy: each for each in oracle.attack(budget, only)}
 
     return run
 
 
 def test_a_guest_that_only_sees_yes_and_no_learns_no_character(outcomes):
-    found = outcomes()
-    assert len(found) == 22
+    found = outcomes(letters=2, notes=3, pieces=(1, 2, 3))
+    assert len(found) == 21
     assert {name: each.recovered for name, each in found.items() if each.recovered} == {}
     assert {name: each.differing for name, each in found.items() if each.differing} == {}
-    assert sum(each.calls for each in found.values()) > 500
+    assert sum(each.calls for each in found.values()) > 300
 
 
 @pytest.fixture
