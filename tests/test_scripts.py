@@ -150,7 +150,7 @@ def test_a_changed_requirement_file_sets_up_again_in_the_same_environment(
 def test_the_tests_ask_for_more_than_a_run_and_satisfy_it(project: Project) -> None:
     project.run("nocturn")
     tested = project.run("test", "-k", "x y")
-    assert tested.stdout.splitlines() [-2:] == ["-k", "x y"]
+    assert tested.stdout.splitlines()[-2:] == ["-k", "x y"]
     project.run("nocturn")
     run, test = project.installs
     assert "pytest" not in run
