@@ -7,13 +7,14 @@ when something was found in it and not before, since nearly always nothing is.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["Places", "Reading", "View", "edited", "kept_of", "picked", "together"]
+__all__ = ["Places", "Reading", "Several", "View", "edited", "kept_of", "picked", "together"]
 
 Places: TypeAlias = "tuple[Sequence[int], Sequence[int]]"
 """For each byte of a reading where that begins, and where that ends, of which it was made."""
@@ -66,13 +67,14 @@ class Reading:
     def stretches(self, start: int, end: int) -> list[tuple[int, int]]:
         """Returns where ``data[start:end]`` came from in the text itself: sorted, apart."""
         found = [(start, end)]
-        reading = self
-        while reading.source is not None:
-            found = reading._back(found)
+        reading: Reading | None = self
+        while reading is not None:
+            found = reading.back(found)
             reading = reading.source
         return found
 
-    def _back(self, stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def back(self, stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Returns where stretches came from in the source; without one they are in the text."""
         if self._places is None:
             return stretches
         if self._known is None:
@@ -84,6 +86,35 @@ class Reading:
             for pair in zip(starts[start:end], ends[start:end], strict=True)
         ]
         return together(pairs, _GAP)
+
+
+class Several(Reading):
+    """Several readings as one, so that what is done with them is done once.
+
+    Args:
+        readings: The readings, all plain or none.
+    """
+
+    __slots__ = ("_parts", "_starts")
+
+    def __init__(self, readings: Sequence[Reading]) -> None:
+        # In no alphabet and in no value, so that nothing is found over a border.
+        data = b"\0".join([each.data for each in readings])
+        super().__init__(data, plain=all(each.plain for each in readings))
+        self._parts = readings
+        self._starts = [0]
+        for each in readings:
+            self._starts.append(self._starts[-1] + len(each.data) + 1)
+
+    def back(self, stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for start, end in stretches:
+            first = max(bisect_right(self._starts, start) - 1, 0)
+            for part, begin in zip(self._parts[first:], self._starts[first:], strict=False):
+                if begin >= end:
+                    break
+                found += part.stretches(max(start - begin, 0), min(end - begin, len(part.data)))
+        return together(found)
 
 
 def together(spans: Iterable[tuple[int, int]], gap: int = 0) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from nocturn.guard import decoding
 from nocturn.guard.folding import LEET, NOT_ALPHANUMERIC, folded, folded_pieces, skeleton
 from nocturn.guard.index import steps, xor_differences
-from nocturn.guard.reading import Places, Reading, View, edited, kept_of, picked
+from nocturn.guard.reading import Places, Reading, Several, View, edited, kept_of, picked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -108,8 +108,7 @@ def border_views(text: str) -> Iterator[Seen]:
     unescaped = decoding.escapes(root)
     if unescaped is not None:
         yield from _as_it_reads(unescaped, _folded(unescaped))
-    for decoded in (*decoding.base64(plain), *decoding.hexadecimal(plain)):
-        yield View.EXACT, decoded
+    yield View.EXACT, Several([*decoding.base64(plain), *decoding.hexadecimal(plain)])
 
 
 def _as_it_reads(reading: Reading, plain: Reading) -> Iterator[Seen]:
@@ -133,48 +132,47 @@ def _rearranged(plain: Reading) -> Iterator[Seen]:
     """Yields a text's letters moved along the alphabet, and one out of several picked."""
     data = plain.data
     yield View.SHIFTED, _difference(plain, steps(data), 1)
-    yield View.EXACT, Reading(data.translate(_ROT47), plain)
     letters = kept_of(plain, data.translate(None, NOT_ALPHANUMERIC).lower(), NOT_ALPHANUMERIC)
-    for table in _ROTATIONS:
-        yield View.SKELETON, Reading(letters.data.translate(table), letters)
-    for step in _STRIDES:
-        for first in range(step):
-            which = partial(range, first, len(data), step)
-            yield View.EXACT, picked(plain, data[first::step], which)
+    rotated = [Reading(letters.data.translate(table), letters) for table in _ROTATIONS]
+    signs = [kept_of(each, skeleton(each.data), NOT_ALPHANUMERIC) for each in decoding.morse(plain)]
+    yield View.SKELETON, Several([*rotated, *signs])
+    picks = [
+        picked(plain, data[first::step], partial(range, first, len(data), step))
+        for step in _STRIDES
+        for first in range(step)
+    ]
     for pattern in _ONE_EACH:
         one_each = pattern.findall(data)
         if len(one_each) >= _FEWEST_PICKED:
-            yield View.EXACT, picked(plain, b"".join(one_each), _places_of(pattern, data))
-    for reading in decoding.morse(plain):
-        yield View.SKELETON, kept_of(reading, skeleton(reading.data), NOT_ALPHANUMERIC)
-    yield from ((View.EXACT, each) for each in decoding.numbers(plain))
+            picks.append(picked(plain, b"".join(one_each), _places_of(pattern, data)))
+    turned = Reading(data.translate(_ROT47), plain)
+    yield View.EXACT, Several([turned, *picks, *decoding.numbers(plain)])
 
 
 def _decoded(plain: Reading, budget: decoding.Budget) -> Iterator[Seen]:
-    for way in (decoding.base64, decoding.hexadecimal, decoding.base32, decoding.binary):
-        for reading in way(plain):
-            yield View.EXACT, reading
-            yield from ((View.EXACT, each) for each in decoding.inflated(reading, (), budget))
-    for spend in (decoding.radix, decoding.base85):
-        for reading in spend(plain, budget):
-            yield View.EXACT, reading
-    for source in (plain, _backwards(plain)):
-        for reading, firsts in decoding.in_runs(source):
-            yield View.EXACT, reading
-            yield from _masked(reading)
-            yield from ((View.EXACT, each) for each in decoding.inflated(reading, firsts, budget))
+    ways = (decoding.base64, decoding.hexadecimal, decoding.base32, decoding.binary)
+    whole = Several([each for way in ways for each in way(plain)])
+    yield View.EXACT, whole
+    yield View.EXACT, Several([*decoding.radix(plain, budget), *decoding.base85(plain, budget)])
+    runs = [each for source in (plain, _backwards(plain)) for each in decoding.in_runs(source)]
+    bare = Several([each for each, _ in runs])
+    yield View.EXACT, bare
+    yield from _masked(bare)
+    for reading, firsts in ((whole, ()), *runs):
+        yield from ((View.EXACT, each) for each in decoding.inflated(reading, firsts, budget))
 
 
 def _masked(reading: Reading) -> Iterator[Seen]:
     """Yields what bytes are under a short key, backwards, or two bytes a character."""
     data = reading.data
+    if not data:
+        return
     for view, period in _PERIODS:
         yield view, _difference(reading, xor_differences(data, period), period)
     yield View.SHIFTED, _difference(reading, steps(data), 1)
     bones = kept_of(reading, skeleton(data), NOT_ALPHANUMERIC)
     yield View.SKELETON, _backwards(bones)
-    if b"\0" in data:
-        yield View.EXACT, kept_of(reading, data.translate(None, b"\0"), b"\0", plain=True)
+    yield View.EXACT, kept_of(reading, data.translate(None, b"\0"), b"\0", plain=True)
 
 
 def _readable(reading: Reading) -> list[Reading]:
