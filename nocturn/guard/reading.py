@@ -107,6 +107,7 @@ class Several(Reading):
             self._starts.append(self._starts[-1] + len(each.data) + 1)
 
     def back(self, stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Returns where stretches came from in the text itself."""
         found: list[tuple[int, int]] = []
         for start, end in stretches:
             first = max(bisect_right(self._starts, start) - 1, 0)

@@ -87,10 +87,7 @@ def views(text: str) -> Iterator[Seen]:
                 unescaped = decoding.escapes(reading)
                 if unescaped is not None:
                     deeper.append(unescaped)
-                for view, decoded in _decoded(plain, budget):
-                    yield view, decoded
-                    if decoded.plain:
-                        deeper += _readable(decoded)
+                yield from _decoded(plain, budget, deeper)
         level.clear()
         for each in deeper:
             if each.data in seen or len(each.data) > left:
@@ -149,17 +146,21 @@ def _rearranged(plain: Reading) -> Iterator[Seen]:
     yield View.EXACT, Several([turned, *picks, *decoding.numbers(plain)])
 
 
-def _decoded(plain: Reading, budget: decoding.Budget) -> Iterator[Seen]:
+def _decoded(plain: Reading, budget: decoding.Budget, deeper: list[Reading]) -> Iterator[Seen]:
+    """Yields what a text encodes, and adds to ``deeper`` what of it is text again."""
     ways = (decoding.base64, decoding.hexadecimal, decoding.base32, decoding.binary)
     whole = Several([each for way in ways for each in way(plain)])
     yield View.EXACT, whole
+    deeper += _readable(whole)
     yield View.EXACT, Several([*decoding.radix(plain, budget), *decoding.base85(plain, budget)])
     runs = [each for source in (plain, _backwards(plain)) for each in decoding.in_runs(source)]
     bare = Several([each for each, _ in runs])
     yield View.EXACT, bare
     yield from _masked(bare)
     for reading, firsts in ((whole, ()), *runs):
-        yield from ((View.EXACT, each) for each in decoding.inflated(reading, firsts, budget))
+        for inflated in decoding.inflated(reading, firsts, budget):
+            yield View.EXACT, inflated
+            deeper += _readable(inflated)
 
 
 def _masked(reading: Reading) -> Iterator[Seen]:
