@@ -114,7 +114,8 @@ class Several(Reading):
             for part, begin in zip(self._parts[first:], self._starts[first:], strict=False):
                 if begin >= end:
                     break
-                found += part.stretches(max(start - begin, 0), min(end - begin, len(part.data)))
+                low, high = max(start - begin, 0), min(end - begin, len(part.data))
+                found += part.stretches(low, high) if low < high else ()
         return together(found)
 
 
