@@ -9,26 +9,22 @@ from __future__ import annotations
 import binascii
 import re
 import string
-import struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from nocturn.guard.reading import Places, Reading, edited, kept_of
+from nocturn.guard.reading import Places, Reading, edited, kept_of, of_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from nocturn.guard.reading import Edit
+    from nocturn.guard.inflating import Budget
 
 __all__ = [
-    "Budget",
     "base32",
     "base64",
     "base85",
     "binary",
-    "escapes",
     "hexadecimal",
     "in_runs",
-    "inflated",
     "morse",
     "numbers",
     "radix",
@@ -191,72 +187,6 @@ def _bit_places(count: int, width: int, shift: int, size: int) -> Callable[[], P
     return places
 
 
-_ESCAPE: Final = re.compile(
-    rb"%(?:25)*(?P<percent>[0-9A-Fa-f]{2})"
-    rb"|\\+x(?P<x>[0-9A-Fa-f]{2})"
-    rb"|\\+u(?P<high>[dD][89abAB][0-9A-Fa-f]{2})\\+u(?P<low>[dD][c-fC-F][0-9A-Fa-f]{2})"
-    rb"|\\+(?:u|U0000)(?P<u>[0-9A-Fa-f]{4})"
-    rb"|\\+[uxoN]?\{(?:U\+)?(?P<brace>[0-9A-Fa-f]{1,6})\}"
-    rb"|\\+(?P<octal>[0-3][0-7]{2})"
-    rb"|&(?:amp;)*#(?P<decimal>\d{1,7});?"
-    rb"|&(?:amp;)*#[xX](?P<entity>[0-9A-Fa-f]{1,6});?"
-    rb"|&(?:amp;)*(?P<name>[A-Za-z]{2,8});"
-    rb"|U\+(?P<point>[0-9A-Fa-f]{4,6})[ ,;]?"
-    rb"|=(?P<quoted>[0-9A-F]{2})|(?P<fold>=\r?\n)"
-    rb"|\\+(?P<letter>[nrtbfv0\"'`\\/\r\n])"
-)
-_NAMES: Final = {
-    b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'", b"nbsp": b" ",
-    b"excl": b"!", b"num": b"#", b"dollar": b"$", b"percnt": b"%", b"lpar": b"(", b"rpar": b")",
-    b"ast": b"*", b"plus": b"+", b"comma": b",", b"period": b".", b"sol": b"/", b"colon": b":",
-    b"semi": b";", b"equals": b"=", b"quest": b"?", b"commat": b"@", b"lsqb": b"[", b"lbrack": b"[",
-    b"bsol": b"\\", b"rsqb": b"]", b"rbrack": b"]", b"hat": b"^", b"lowbar": b"_", b"grave": b"`",
-    b"lcub": b"{", b"lbrace": b"{", b"verbar": b"|", b"vert": b"|", b"rcub": b"}", b"rbrace": b"}",
-    b"hyphen": b"-", b"dash": b"-", b"minus": b"-", b"tab": b"\t", b"newline": b"\n", b"shy": b"",
-    b"zwnj": b"", b"zwj": b"",
-}  # fmt: skip
-_LETTER: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
-_MOST_POINT: Final = 0x10FFFF
-
-
-def escapes(source: Reading) -> Reading | None:
-    """Returns a text with what is escaped in it for itself; None where nothing is.
-
-    Percent, HTML, JavaScript, JSON, quoted-printable and their like, all at once and once: a stray
-    mark of one is a character, and mixing them hides nothing.
-    """
-    if not any(mark in source.data for mark in (b"%", b"\\", b"&", b"=", b"U+")):
-        return None
-    edits = [*_edits(source.data)]
-    return edited(source, edits) if edits else None
-
-
-def _edits(data: bytes) -> Iterator[Edit]:
-    for found in _ESCAPE.finditer(data):
-        kind, text = found.lastgroup or "", found[found.lastgroup or 0]
-        if kind in ("percent", "x", "quoted"):
-            new = bytes((int(text, 16),))
-        elif kind == "octal":
-            new = bytes((int(text, 8),))
-        elif kind == "letter":
-            new = _LETTER.get(text, b"" if text in b"\r\n" else text)
-        elif kind == "fold":
-            new = b""
-        elif kind == "name":
-            if text.lower() not in _NAMES:
-                continue
-            new = _NAMES[text.lower()]
-        elif kind == "low":
-            pair = struct.pack("<2H", int(found["high"], 16), int(text, 16))
-            new = pair.decode("utf-16-le").encode()
-        else:
-            point = int(text, 10 if kind == "decimal" else 16)
-            if point > _MOST_POINT:
-                continue
-            new = chr(point).encode("utf-8", "surrogatepass")
-        yield *found.span(), new
-
-
 _NUMBER: Final = re.compile(rb"(?<![0-9A-Za-z.])(?:[A-Za-z]+-)?(\d{1,3})(?![0-9A-Za-z])")
 _FEWEST_NUMBERS: Final = 6
 _BYTE: Final = 256
@@ -273,7 +203,7 @@ def numbers(source: Reading) -> Iterator[Reading]:
             for each in found
             if (code := _code(each[1], base)) is not None
         ]
-        yield _of_rows(source, rows)
+        yield of_rows(source, rows)
 
 
 def _code(text: bytes, base: int) -> int | None:
@@ -281,17 +211,6 @@ def _code(text: bytes, base: int) -> int | None:
         return None
     code = int(text, base)
     return code if code < _BYTE else None
-
-
-def _of_rows(
-    source: Reading, rows: list[tuple[int, int, bytes]], *, plain: bool = False
-) -> Reading:
-    def places() -> Places:
-        starts = [start for start, _, new in rows for _ in new]
-        ends = [end for _, end, new in rows for _ in new]
-        return starts, ends
-
-    return Reading(b"".join(new for _, _, new in rows), source, places, plain=plain)
 
 
 _MORSE_RUN: Final = re.compile(rb"(?:[.\-\xb7_]{1,6}[ /|,]+){7,}[.\-_]{1,6}")
@@ -316,7 +235,7 @@ def morse(source: Reading) -> Iterator[Reading]:
         if (key := sign[0].replace(b"_", b"-")) in _MORSE
     ]
     if rows:
-        yield _of_rows(source, rows)
+        yield of_rows(source, rows)
 
 
 _WORD_RUN: Final = re.compile(rb"[A-Za-z0-9]{18,400}")
@@ -340,7 +259,7 @@ def radix(source: Reading, budget: Budget) -> Iterator[Reading]:
             size = (number.bit_length() + 7) // 8
             rows.append((run.start(), run.end(), number.to_bytes(size, "big") + b"\0"))
     if rows:
-        yield _of_rows(source, rows)
+        yield of_rows(source, rows)
 
 
 def _numbers_of(text: bytes) -> Iterator[int]:
@@ -406,7 +325,7 @@ def base85(source: Reading, budget: Budget) -> Iterator[Reading]:
             if (data := _un85(text, values, phase))
         )
     if rows:
-        yield _of_rows(source, rows)
+        yield of_rows(source, rows)
 
 
 def _un85(text: bytes, values: dict[int, int], phase: int) -> bytes:
@@ -418,91 +337,3 @@ def _un85(text: bytes, values: dict[int, int], phase: int) -> bytes:
         word = (((one * 85 + two) * 85 + three) * 85 + four) * 85 + five
         words += word.to_bytes(4, "big") if word < _WORD else b"\0"
     return bytes(words) + b"\0"
-
-
-_MAGICS: Final = (
-    *(b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0", b"\x5d\0\0"),
-    *(b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"),
-)
-_FEWEST_INFLATED: Final = 4
-_LZMA_BYTES: Final = 1 << 25
-_ANY_HEADER: Final = 47
-"""For zlib: its own header or gzip's."""
-
-
-class Budget:
-    """What may be spent on one text, on the work that a text can make long.
-
-    Attributes:
-        inflated_bytes: What may still come out of compression.
-        tries: How often something may still be taken for compressed.
-        radix_bytes: How much may still be read as a number in a large base, of whatever length.
-        dense_bytes: How much may still be read as base85.
-    """
-
-    __slots__ = ("dense_bytes", "inflated_bytes", "radix_bytes", "tries")
-
-    def __init__(self) -> None:
-        self.inflated_bytes = 262_144
-        self.tries = 2_048
-        self.radix_bytes = 65_536
-        self.dense_bytes = 16_384
-
-    def takes_radix(self, size: int) -> bool:
-        """Spends on a number of so many digits; returns whether there was enough."""
-        self.radix_bytes -= size
-        return self.radix_bytes >= 0
-
-    def takes_dense(self, size: int) -> bool:
-        """Spends on so many characters of base85; returns whether there was enough."""
-        self.dense_bytes -= size
-        return self.dense_bytes >= 0
-
-
-def inflated(source: Reading, firsts: Iterable[int], budget: Budget) -> Iterator[Reading]:
-    """Yields what is compressed in a reading.
-
-    Args:
-        source: The reading.
-        firsts: Where a stream without a header may begin.
-        budget: What may be spent.
-    """
-    data = source.data
-    places = [(at, False) for magic in _MAGICS for at in _all_places(data, magic)]
-    for at, raw in (*places, *((at, True) for at in firsts)):
-        if budget.inflated_bytes <= 0 or budget.tries <= 0:
-            return
-        budget.tries -= 1
-        out, end = _inflated(data[at:], raw=raw, most=budget.inflated_bytes)
-        if len(out) >= _FEWEST_INFLATED:
-            budget.inflated_bytes -= len(out)
-            yield _of_rows(source, [(at, at + end, out)], plain=True)
-
-
-def _all_places(data: bytes, magic: bytes) -> Iterator[int]:
-    at = data.find(magic)
-    while at >= 0:
-        yield at
-        at = data.find(magic, at + 1)
-
-
-def _inflated(data: bytes, *, raw: bool, most: int) -> tuple[bytes, int]:
-    """Returns what comes out of compressed data, as far as it goes, and how much was read."""
-    import bz2
-    import lzma
-    import zlib
-
-    stream: Any
-    if raw:
-        stream = zlib.decompressobj(-zlib.MAX_WBITS)
-    elif data.startswith(b"BZh"):
-        stream = bz2.BZ2Decompressor()
-    elif data[0] in b"\xfd\x5d":
-        stream = lzma.LZMADecompressor(memlimit=_LZMA_BYTES)
-    else:
-        stream = zlib.decompressobj(_ANY_HEADER)
-    try:
-        out: bytes = stream.decompress(data, most)
-    except (zlib.error, OSError, EOFError, lzma.LZMAError):
-        return b"", 0
-    return out, len(data) - len(stream.unused_data)

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["Places", "Reading", "Several", "View", "edited", "kept_of", "picked", "together"]
+__all__ = [
+    "Places",
+    "Reading",
+    "Several",
+    "View",
+    "edited",
+    "kept_of",
+    "of_rows",
+    "picked",
+    "together",
+]
 
 Places: TypeAlias = "tuple[Sequence[int], Sequence[int]]"
 """For each byte of a reading where that begins, and where that ends, of which it was made."""
@@ -180,3 +190,14 @@ def picked(source: Reading, data: bytes, which: Callable[[], Sequence[int]]) -> 
         return starts, [at + 1 for at in starts]
 
     return Reading(data, source, places)
+
+
+def of_rows(source: Reading, rows: list[tuple[int, int, bytes]], *, plain: bool = False) -> Reading:
+    """Returns a reading of bytes that each come from a stretch of another: start, end, bytes."""
+
+    def places() -> Places:
+        starts = [start for start, _, new in rows for _ in new]
+        ends = [end for _, end, new in rows for _ in new]
+        return starts, ends
+
+    return Reading(b"".join(new for _, _, new in rows), source, places, plain=plain)

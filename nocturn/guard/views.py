@@ -13,8 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from nocturn.guard import decoding
+from nocturn.guard.escapes import escapes
 from nocturn.guard.folding import LEET, NOT_ALPHANUMERIC, folded, folded_pieces, skeleton
 from nocturn.guard.index import steps, xor_differences
+from nocturn.guard.inflating import Budget, inflated
 from nocturn.guard.reading import Places, Reading, Several, View, edited, kept_of, picked
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def views(text: str) -> Iterator[Seen]:
     inflated 256 KiB.
     """
     root = Reading(text.encode("utf-8", "surrogatepass"), plain=True)
-    budget = decoding.Budget()
+    budget = Budget()
     left = _TIMES_THE_INPUT * len(root.data) + _BEYOND_BYTES
     seen = {root.data}
     level = [root]
@@ -84,7 +86,7 @@ def views(text: str) -> Iterator[Seen]:
             yield from _as_it_reads(reading, plain)
             yield from _rearranged(plain) if depth == 0 else ()
             if depth < _DEEPEST:
-                unescaped = decoding.escapes(reading)
+                unescaped = escapes(reading)
                 if unescaped is not None:
                     deeper.append(unescaped)
                 yield from _decoded(plain, budget, deeper)
@@ -102,7 +104,7 @@ def border_views(text: str) -> Iterator[Seen]:
     root = Reading(text.encode("utf-8", "surrogatepass"), plain=True)
     plain = _folded(root)
     yield from _as_it_reads(root, plain)
-    unescaped = decoding.escapes(root)
+    unescaped = escapes(root)
     if unescaped is not None:
         yield from _as_it_reads(unescaped, _folded(unescaped))
     yield View.EXACT, Several([*decoding.base64(plain), *decoding.hexadecimal(plain)])
@@ -146,7 +148,7 @@ def _rearranged(plain: Reading) -> Iterator[Seen]:
     yield View.EXACT, Several([turned, *picks, *decoding.numbers(plain)])
 
 
-def _decoded(plain: Reading, budget: decoding.Budget, deeper: list[Reading]) -> Iterator[Seen]:
+def _decoded(plain: Reading, budget: Budget, deeper: list[Reading]) -> Iterator[Seen]:
     """Yields what a text encodes, and adds to ``deeper`` what of it is text again."""
     ways = (decoding.base64, decoding.hexadecimal, decoding.base32, decoding.binary)
     whole = Several([each for way in ways for each in way(plain)])
@@ -158,9 +160,9 @@ def _decoded(plain: Reading, budget: decoding.Budget, deeper: list[Reading]) -> 
     yield View.EXACT, bare
     yield from _masked(bare)
     for reading, firsts in ((whole, ()), *runs):
-        for inflated in decoding.inflated(reading, firsts, budget):
-            yield View.EXACT, inflated
-            deeper += _readable(inflated)
+        for stream in inflated(reading, firsts, budget):
+            yield View.EXACT, stream
+            deeper += _readable(stream)
 
 
 def _masked(reading: Reading) -> Iterator[Seen]:
