@@ -47,7 +47,7 @@ def fine(soak):
 
 @forks
 def test_a_short_soak_ends_well() -> None:
-    done = run(FILE, "8", "--seed", "1")
+    done = run(FILE, "8", "--seed", "3")
     assert (done.returncode, done.stdout.count("no yes lost")) == (0, 1), done.stderr
 
 
