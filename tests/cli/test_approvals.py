@@ -121,14 +121,14 @@ def test_of_a_thousand_questions_ten_are_put_and_the_rest_are_unattended(ask, in
       try { nocturn.memory.write(`n${n}.md`, "s", "c"); }
       catch (error) { reasons[error.detail.reason] = (reasons[error.detail.reason] ?? 0) + 1; }
     }
-    reasons"""
-    process, asked = ask(source)
+    `${reasons.declined} ${reasons.unattended}`"""
+    process, asked = ask(source, words=("eval", "--guarded"))
     inbox.answer(asked.id, "once", "python")
     for _ in range(9):
         told = next(line for line in process.stderr if "nocturn approvals show " in line)
         inbox.answer(told.split()[-1], None, "python")
-    status, result = ended(process)
-    assert (status, result["value"]) == (0, {"declined": 9, "unattended": 990})
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out.strip('"\n')) == (0, "9 990")
     assert [each.name for each in (tmp_path / "ws/memory").iterdir()] == ["n0.md"]
 
 
