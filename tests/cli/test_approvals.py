@@ -147,6 +147,27 @@ def test_orders_to_a_model_are_asked_about_despite_a_grant_and_shown(ask, noctur
     assert "eve" not in (tmp_path / "ws/memory/prefs.md").read_text()
 
 
+def test_a_grant_is_not_read_where_the_policy_says_never_and_nobody_is_asked_where_it_denies(
+    ask, nocturn, inbox, tmp_path
+):
+    assert nocturn("grants", "add", "bob", "write", "people/lina.md").returncode == 0
+    policy = tmp_path / "ws/policy.toml"
+    rule = "version = 1\n[[rule]]\nruling = '{}'\nkind = 'memory'\n"
+    policy.write_text(rule.format("ask"))
+    policy.chmod(0o600)
+    assert nocturn("trust", "--yes").returncode == 0
+    process, asked = ask(WRITE, "--agent", "bob")
+    assert [each["value"] for each in asked.question["options"]] == ["once"]
+    inbox.answer(asked.id, "once", "python")
+    assert ended(process)[0] == 0
+    policy.write_text(rule.format("deny"))
+    assert nocturn("trust", "--yes").returncode == 0
+    denied = nocturn("eval", "--guarded", "--json", "--agent", "bob", WRITE)
+    assert denied.returncode == 3
+    assert json.loads(denied.stdout)["error"]["detail"]["reason"] == "policy"
+    assert "nocturn approvals show" not in denied.stderr
+
+
 def test_a_run_that_nobody_answers_is_a_timeout(nocturn, tmp_path):
     done = nocturn("eval", "--guarded", "--json", "--answer-within", "0.2", WRITE)
     assert done.returncode == 3
