@@ -378,7 +378,8 @@ def test_a_full_disk_refuses_the_question_and_leaves_the_others(inbox, folder, t
 
 
 MANY = """
-import sys, threading
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from nocturn.store.inbox import Inbox
 from nocturn.store.keys import LocalKey
@@ -387,15 +388,14 @@ def ask(number):
     own = f"{sys.argv[3]}-{number}"
     with inbox.ask({"own": own, "options": [{"value": own}]}, 120) as asked:
         print(own, asked.wait(lambda: True).answer, flush=True)
-threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
-for each in threads:
-    each.start()
-for each in threads:
-    each.join()
+with ThreadPoolExecutor(4) as threads:
+    list(threads.map(ask, range(4)))
 """
 
 
-def test_of_32_questions_from_8_processes_each_gets_its_own_answer(inbox, folder, tmp_path):
+@pytest.fixture
+def askers(folder, tmp_path):
+    """Eight processes that ask four questions each at once; none outlasts the test."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", MANY, folder, tmp_path / "data", str(number)],
@@ -405,10 +405,23 @@ def test_of_32_questions_from_8_processes_each_gets_its_own_answer(inbox, folder
         )
         for number in range(8)
     ]
-    while any(each.poll() is None for each in processes):
+    yield processes
+    for each in processes:
+        each.kill()
+        each.communicate()
+
+
+def test_of_32_questions_from_8_processes_each_gets_its_own_answer(inbox, askers):
+    answered = []
+    give_up = time.monotonic() + 100  # before their own 120 s are over
+    while len(answered) < 32:
+        ended = [each for each in askers if each.poll() is not None]
+        assert not any(each.returncode for each in ended), [each.stderr.read() for each in ended]
+        assert time.monotonic() < give_up, f"only {len(answered)} questions were asked"
         for asked in inbox.waiting():
             inbox.answer(asked.id, asked.question["own"], "python")
-    told = [each.communicate() for each in processes]
+            answered.append(asked.id)
+    told = [each.communicate(timeout=60) for each in askers]
     lines = [line.split() for out, _ in told for line in out.splitlines()]
     assert len(lines) == 32, [err for _, err in told]
     assert all(own == got for own, got in lines)

@@ -127,6 +127,29 @@ def asks(served, monkeypatch):
 
 
 @pytest.fixture
+def start(served):
+    """Starts a command in the served workspace, in a process group of its own."""
+    started = []
+
+    def start(*words):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("NOCTURN")}
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, words)],
+            env=kept | {"NOCTURN_DATA": served.data, "NOCTURN_WORKSPACE": served.workspace},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for each in started:
+        each.kill()
+        each.communicate()
+
+
+@pytest.fixture
 def waiting(ws):
     """Waits until a question waits; returns it."""
 

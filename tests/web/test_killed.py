@@ -2,13 +2,10 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "from nocturn.cli.main import main; main()"]
 WRITE = "nocturn.memory.write('k/{}.md', 'a summary', 'a body')"
 
 
@@ -21,26 +18,9 @@ def own(served):
 
 
 @pytest.fixture
-def asker(served):
+def asker(start):
     """A run that asks, in a process of its own."""
-    started = []
-
-    def start(name):
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("NOCTURN")}
-        process = subprocess.Popen(
-            [*COMMAND, "eval", WRITE.format(name), "--guarded", "--agent", "asker"],
-            env=kept | {"NOCTURN_DATA": served.data, "NOCTURN_WORKSPACE": served.workspace},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for each in started:
-        each.kill()
-        each.wait()
+    return lambda name: start("eval", WRITE.format(name), "--guarded", "--agent", "asker")
 
 
 def answer(served, session, asked, option):

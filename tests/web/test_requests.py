@@ -269,7 +269,7 @@ def test_notes_are_paged_and_found_by_their_path(served, session):
         (folder / f"n{i:03}.md").write_text("x")
     found, cursor = [], ""
     while cursor is not None:
-        path = f"/api/notes?search=MANY+n&cursor={cursor}".replace("&cursor=&", "&").rstrip("=")
+        path = f"/api/notes?search=MANY/+n&cursor={cursor}".replace("&cursor=&", "&").rstrip("=")
         _, _, page = served.request("GET", path.removesuffix("&cursor"), Authorization=session)
         found += [each["path"] for each in page["notes"]]
         cursor = page["cursor"]
