@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import stat
 import sys
@@ -48,7 +49,7 @@ def ask(terminal, environment, tmp_path):
         script = tmp_path / "remember.js"
         script.write_text(SOURCE.replace("CONTENT", repr(content)))
         environment.pop("VISUAL", None)
-        environment["EDITOR"] = f"{sys.executable} -I {editor}"
+        environment["EDITOR"] = shlex.join([sys.executable, "-I", str(editor)])
         environment.update(variables)
         asking = terminal(sys.executable, "-c", ASK, script)
         asking.wait_for("Answer [n]: ")
@@ -112,7 +113,8 @@ def test_the_whole_text_is_shown_in_the_pager_with_nothing_hidden(ask):
     content = "".join(f"line {at}\n" for at in range(200)) + "\x1b[2J\u202eend"
     show = "import os,sys; t=sys.stdin.read(); print('lines', t.count('line '), ascii(t)[-200:])"
     show += "; print(os.environ.get('LESSSECURE'), 'LESSOPEN' in os.environ)"
-    asking = ask(content, PAGER=f'{sys.executable} -I -c "{show}"', LESSOPEN="|cat %s")
+    pager = shlex.join([sys.executable, "-I", "-c", show])
+    asking = ask(content, PAGER=pager, LESSOPEN="|cat %s")
     assert "left out" in asking.shown
     shown = again(asking, "v\n")
     assert "lines 200" in shown
