@@ -6,6 +6,7 @@ the piece is grown to both sides as far as text and value agree.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from nocturn.guard.folding import skeleton
@@ -152,7 +153,7 @@ class Index:
         every: int = 1,
         weak: bool = False,
     ) -> None:
-        self._seen: list[tuple[Target, Projection]] = []
+        self._seen: list[tuple[Target, Projection, tuple[float, ...]]] = []
         self._owners: list[list[tuple[int, int]]] = []
         grams: dict[bytes, int] = {}
         for target in targets:
@@ -164,7 +165,7 @@ class Index:
                 owners = self._owners[which]
                 if len(owners) < _REPEATS or owners[-_REPEATS][0] != len(self._seen):
                     owners.append((len(self._seen), start))
-            self._seen.append((target, projection))
+            self._seen.append((target, projection, (0.0, *accumulate(projection.bits))))
         self._grams = [*grams]
         self._machine = _machine(self._grams) if grams else None
 
@@ -178,7 +179,7 @@ class Index:
                 way = (number, at - start)
                 if grown.get(way, -1) > at:
                     continue
-                target, projection = self._seen[number]
+                target, projection, counted = self._seen[number]
                 value = projection.data
                 back = _agree_back(data, at, value, start)
                 ahead = _agree(data, at, value, start)
@@ -191,7 +192,7 @@ class Index:
                     target,
                     begin,
                     end,
-                    sum(projection.bits[first:last]),
+                    counted[last] - counted[first],
                     at - back,
                     back + ahead,
                     (first == 0 or begin <= core[0]) and (last == len(value) or end >= core[1]),

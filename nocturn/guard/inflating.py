@@ -16,6 +16,8 @@ _MAGICS: Final = (
     *(b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"),
 )
 _FEWEST_INFLATED: Final = 4
+_HEAD_BYTES: Final = 64
+_STREAM_BYTES: Final = 131_072
 _LZMA_BYTES: Final = 1 << 25
 _ANY_HEADER: Final = 47
 """For zlib: its own header or gzip's."""
@@ -35,7 +37,7 @@ class Budget:
 
     def __init__(self) -> None:
         self.inflated_bytes = 262_144
-        self.tries = 2_048
+        self.tries = 8_192
         self.radix_bytes = 65_536
         self.dense_bytes = 16_384
 
@@ -64,7 +66,11 @@ def inflated(source: Reading, firsts: Iterable[int], budget: Budget) -> Iterator
         if budget.inflated_bytes <= 0 or budget.tries <= 0:
             return
         budget.tries -= 1
-        out, end = _inflated(data[at:], raw=raw, most=budget.inflated_bytes)
+        # Most of what looks like a head is none, which its first bytes tell.
+        if _inflated(data[at : at + _HEAD_BYTES], raw=raw, most=1) is None:
+            continue
+        told = _inflated(data[at : at + _STREAM_BYTES], raw=raw, most=budget.inflated_bytes)
+        out, end = told or (b"", 0)
         if len(out) >= _FEWEST_INFLATED:
             budget.inflated_bytes -= len(out)
             yield of_rows(source, [(at, at + end, out)], plain=True)
@@ -77,7 +83,7 @@ def _all_places(data: bytes, magic: bytes) -> Iterator[int]:
         at = data.find(magic, at + 1)
 
 
-def _inflated(data: bytes, *, raw: bool, most: int) -> tuple[bytes, int]:
+def _inflated(data: bytes, *, raw: bool, most: int) -> tuple[bytes, int] | None:
     """Returns what comes out of compressed data, as far as it goes, and how much was read."""
     import bz2
     import lzma
@@ -95,5 +101,5 @@ def _inflated(data: bytes, *, raw: bool, most: int) -> tuple[bytes, int]:
     try:
         out: bytes = stream.decompress(data, most)
     except (zlib.error, OSError, EOFError, lzma.LZMAError):
-        return b"", 0
+        return None
     return out, len(data) - len(stream.unused_data)

@@ -41,6 +41,7 @@ _SHORT: Final = 128
 """A text of so many characters is remembered with what became of it."""
 SHAPED_CHARACTERS: Final = 16
 """A shorter text has no token in it, so that a run that only reads loads no rules for them."""
+_MANY_PIECES: Final = 4_096
 _EDGE: Final = 128
 """Characters at either end of a text that are looked at joined to another's. What is longer has 64
 bits on one side of the border, by which it is found."""
@@ -110,7 +111,7 @@ class Scanner:
 
     def names(self, text: str) -> tuple[str, ...]:
         """Returns the names of the secrets that the text holds, sorted. For people only."""
-        return _names(self._look(text).leaks()) if text else ()
+        return _names(self._look(text, all_of_it=False).leaks()) if text else ()
 
     def found(self, text: str) -> list[tuple[str, int, int]]:
         """Returns ``(name, start, end)`` of each stretch with something of a secret, sorted."""
@@ -144,7 +145,7 @@ class Scanner:
             return ()
         from nocturn.guard.views import border_views
 
-        found = self._look(_APART.join(texts))
+        found = self._look(_APART.join(texts), all_of_it=False)
         for view, reading in border_views(_APART.join(_borders(texts))):
             self._search(values, view, reading, found)
         names = _names(found.leaks(trail))
@@ -218,7 +219,7 @@ class Scanner:
                 holder[key] = item
         return top[0]
 
-    def _look(self, text: str) -> _Found:
+    def _look(self, text: str, *, all_of_it: bool = True) -> _Found:
         found = _Found(tries=len(text))
         values = self._compiled()
         if values.indexes:
@@ -226,6 +227,9 @@ class Scanner:
 
             for view, reading in views(text):
                 self._search(values, view, reading, found)
+                # Whoever has so many pieces of values together has them: the answer stands.
+                if not all_of_it and len(found.pieces) > _MANY_PIECES and found.leaks():
+                    break
         return found
 
     @staticmethod
