@@ -140,10 +140,10 @@ _BASE32: Final = (
 _PYTHON32: Final = b"0123456789abcdefghijklmnopqrstuv"
 
 
-def base32(source: Reading) -> Iterator[Reading]:
-    """Yields what a text is in base32, in four alphabets, at each of eight alignments."""
+def base32(source: Reading, *, rare: bool) -> Iterator[Reading]:
+    """Yields what a text is in base32, at each of eight alignments, also in rarer alphabets."""
     lower = source.data.lower()
-    for alphabet, _ in _BASE32:
+    for alphabet, _ in _BASE32 if rare else _BASE32[:1]:
         dropped = _ASCII.translate(None, alphabet + alphabet.upper())
         table = bytes.maketrans(alphabet, _PYTHON32)
         digits = kept_of(source, lower.translate(table, dropped), dropped)

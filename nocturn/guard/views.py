@@ -89,7 +89,7 @@ def views(text: str) -> Iterator[Seen]:
                 unescaped = escapes(reading)
                 if unescaped is not None:
                     deeper.append(unescaped)
-                yield from _decoded(plain, budget, deeper, masked=depth == 0)
+                yield from _decoded(plain, budget, deeper, outermost=depth == 0)
         level.clear()
         for each in deeper:
             if each.data in seen or len(each.data) > left:
@@ -149,19 +149,20 @@ def _rearranged(plain: Reading) -> Iterator[Seen]:
 
 
 def _decoded(
-    plain: Reading, budget: Budget, deeper: list[Reading], *, masked: bool
+    plain: Reading, budget: Budget, deeper: list[Reading], *, outermost: bool
 ) -> Iterator[Seen]:
     """Yields what a text encodes, and adds to ``deeper`` what of it is text again."""
-    ways = (decoding.base64, decoding.hexadecimal, decoding.base32, decoding.binary)
-    whole = Several([each for way in ways for each in way(plain)])
+    five = decoding.base32(plain, rare=outermost)
+    ways = (decoding.base64(plain), decoding.hexadecimal(plain), five, decoding.binary(plain))
+    whole = Several([each for way in ways for each in way])
     yield View.EXACT, whole
     deeper += _readable(whole)
     yield View.EXACT, Several([*decoding.radix(plain, budget), *decoding.base85(plain, budget)])
-    sources = (plain, _backwards(plain)) if masked else (plain,)
+    sources = (plain, _backwards(plain)) if outermost else (plain,)
     runs = [each for source in sources for each in decoding.in_runs(source)]
     bare = Several([each for each, _ in runs])
     yield View.EXACT, bare
-    yield from _masked(bare) if masked else ()
+    yield from _masked(bare) if outermost else ()
     for reading, firsts in ((whole, ()), *runs):
         for stream in inflated(reading, firsts, budget):
             yield View.EXACT, stream
