@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
+import unicodedata
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -86,7 +87,8 @@ class Scanner:
 
     def __init__(self, sources: Iterable[SecretSource]) -> None:
         self._sources = tuple(sources)
-        self._values: _Values | None = None if self._sources else _Values({})
+        self._secrets: tuple[Secret, ...] | None = None if self._sources else ()
+        self._values: _Values | None = None
         self._lock = threading.Lock()
         # Names of tools, keys and targets come again with each call, and once more for the journal.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
@@ -94,7 +96,10 @@ class Scanner:
     @property
     def armed(self) -> bool:
         """Whether there is anything to look for."""
-        return bool(self._compiled().indexes)
+        if self._secrets is None:
+            with self._lock:
+                return bool(self._known())
+        return bool(self._secrets)
 
     def renew(self) -> None:
         """Reads the sources again. What is being scanned meanwhile is scanned for what was known.
@@ -103,7 +108,7 @@ class Scanner:
             ConfigurationError: A source cannot be read; what was known stays.
         """
         with self._lock:
-            self._compile()
+            self._read()
 
     def finds(self, text: str) -> bool:
         """Returns whether the text holds a secret."""
@@ -243,20 +248,27 @@ class Scanner:
             found.pieces.append((piece, reading))
 
     def _compiled(self) -> _Values:
-        if self._values is None:
+        """Returns what to look for, made ready on first use: most runs carry nothing anywhere."""
+        values = self._values
+        if values is None:
             with self._lock:
-                if self._values is None:
-                    return self._compile()
-        return self._values
+                values = self._values
+                if values is None:
+                    secrets = self._known()
+                    self._values = values = _Values(_indexes(secrets) if secrets else {})
+        return values
 
-    def _compile(self) -> _Values:
+    def _known(self) -> tuple[Secret, ...]:
+        return self._read() if self._secrets is None else self._secrets
+
+    def _read(self) -> tuple[Secret, ...]:
         secrets = [each for source in self._sources for each in source.secrets()]
-        targets = _targets(secrets) if secrets else []
-        _warn_of_short(secrets, targets)
-        self._values = values = _Values(_indexes(targets) if targets else {})
+        _warn_of_short(secrets)
+        self._secrets = known = tuple(each for each in secrets if _is_long_enough(each))
+        self._values = None
         # A new memory, last: what is at work now may still remember what was not known then.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
-        return values
+        return known
 
 
 def _shaped(text: str) -> Iterator[tuple[int, int]]:
@@ -311,18 +323,14 @@ def _borders(texts: Iterable[str]) -> Iterator[str]:
             yield first[-_EDGE:] + second[:_EDGE]
 
 
-def _targets(secrets: Iterable[Secret]) -> list[Target]:
+def _indexes(secrets: Iterable[Secret]) -> dict[View, Index]:
+    from nocturn.guard import index
     from nocturn.guard.shapes import public_characters
     from nocturn.guard.target import targets_of
 
-    return [
+    targets = [
         target for each in secrets for target in targets_of(each, public_characters(each.value))
     ]
-
-
-def _indexes(targets: list[Target]) -> dict[View, Index]:
-    from nocturn.guard import index
-
     made = {
         View.EXACT: index.Index(targets, index.exact, gram=4, weak=True),
         View.SKELETON: index.Index(targets, index.skeletal, gram=6, every=2),
@@ -348,10 +356,14 @@ def _offsets(text: str) -> Callable[[int, int], tuple[int, int]]:
     return lambda start, end: (bisect_right(starts, start) - 1, bisect_left(starts, end))
 
 
-def _warn_of_short(secrets: Iterable[Secret], targets: Sequence[Target]) -> None:
+def _is_long_enough(secret: Secret) -> bool:
+    # Counted composed: a decomposed accent does not make a short value long.
+    return len(unicodedata.normalize("NFC", secret.value)) >= SECRET_CHARACTERS
+
+
+def _warn_of_short(secrets: Iterable[Secret]) -> None:
     """Says which values are not looked for: whoever named them takes them for guarded."""
-    looked_for = {each.name for each in targets}
-    for name in dict.fromkeys(each.name for each in secrets if each.name not in looked_for):
+    for name in dict.fromkeys(each.name for each in secrets if not _is_long_enough(each)):
         _LOG.warning(
             "the secret %s has fewer than %d characters, so nothing is matched against it",
             name,

@@ -43,6 +43,15 @@ def test_a_tool_of_ones_own_loads_nothing_until_it_is_called(tmp_path):
     assert loaded(program, tmp_path) == []
 
 
+def test_a_run_that_carries_nothing_makes_no_search_ready_for_the_secrets_there_are(tmp_path):
+    program = (
+        "import os, sys; from nocturn import EnvironmentSecrets, Workspace\n"
+        "os.environ['KEY'] = 'q7Xw2Lm9Zt4Kd8Rv'\n"
+        "with Workspace(sys.argv[1], secrets=[EnvironmentSecrets('KEY')]) as ws: ws.run('1+1')"
+    )
+    assert not set(SCANNER) & set(loaded(program, tmp_path))
+
+
 def test_the_command_lines_libraries_are_loaded_by_the_command_line_alone(tmp_path):
     program = (
         "import sys; from nocturn import Workspace\n"
