@@ -60,13 +60,7 @@ app.add_typer(memory)
 app.add_typer(vault)
 app.add_typer(policy)
 app.add_typer(grants)
-app.command()(init)
-app.command()(trust)
 app.add_typer(approvals)
-app.command()(doctor)
-app.command()(scan)
-app.command()(log)
-app.command()(serve)
 
 
 def _print_version(wanted: bool) -> None:
@@ -216,6 +210,11 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
     )
     say(table(rows))
     return 0
+
+
+# In the order in which help lists them: after what is used most.
+for _command in (init, log, serve, scan, trust, doctor):
+    app.command()(_command)
 
 
 def _run(
