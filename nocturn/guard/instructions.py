@@ -11,6 +11,7 @@ characters between them hide nothing, nor do look-alikes, accents or digits for 
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
@@ -36,6 +37,7 @@ _LOOK_ALIKES: Final = str.maketrans(
 """Small letters of other scripts that look like Latin ones, as far as such phrases need them."""
 _DIGITS: Final = str.maketrans("013457@$!|", "oieastasil")
 _NOT_LETTERS: Final = re.compile(r"[\W\d_]+")
+_NOT_ASCII_LETTERS: Final = bytes(range(128)).translate(None, string.ascii_letters.encode())
 
 _WHOSE: Final = "all|any|every|each|the|your|these|those|its|other|of|and|or|everyone"
 _OLD: Final = "previous|prior|preceding|above|earlier|foregoing|existing|original|initial"
@@ -184,11 +186,17 @@ _UNSEEN: Final = frozenset(("Cf", "Mn", "Me"))
 
 
 def _letters(text: str) -> str:
-    return _NOT_LETTERS.sub("", _plain(text).lower().translate(_LOOK_ALIKES))
+    return _only_letters(_plain(text).lower().translate(_LOOK_ALIKES))
 
 
 def _letters_for_digits(text: str) -> str:
-    return _NOT_LETTERS.sub("", _plain(text).lower().translate(_LOOK_ALIKES).translate(_DIGITS))
+    return _only_letters(_plain(text).lower().translate(_LOOK_ALIKES).translate(_DIGITS))
+
+
+def _only_letters(text: str) -> str:
+    if text.isascii():  # twenty times as quick as the pattern
+        return text.encode().translate(None, _NOT_ASCII_LETTERS).decode()
+    return _NOT_LETTERS.sub("", text)
 
 
 def _line_of(text: str, at: int, letters_of: Callable[[str], str]) -> int:
