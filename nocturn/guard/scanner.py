@@ -201,6 +201,8 @@ class Scanner:
         Args:
             value: What JSON can hold; tuples become lists.
         """
+        if not isinstance(value, str | dict | list | tuple):
+            return value
         texts = [*dict.fromkeys(_strings(value))]
         seen = dict(zip(texts, self.redact_all(texts), strict=True))
         top: list[Any] = [None]

@@ -342,9 +342,11 @@ def _foreseen(
     arguments = dict(canonical)
     if tool.foresee:
         preview = tool.foresee(arguments)
-    else:  # what a person is shown, and what is bound, is the arguments
+    elif tool.effects:  # what a person is shown, and what is bound, is the arguments
         shown = json.dumps(arguments, ensure_ascii=False, default=str, indent=2)
-        preview = Preview(after=shown if tool.effects else None)
+        preview = Preview(after=shown)
+    else:
+        preview = Preview()
     effects = tuple(each.effect(arguments) for each in tool.effects)
     text = call.arguments.get(tool.text) if tool.text else None
     return _Deed(canonical, effects, preview, remarks, text if isinstance(text, str) else None)
