@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nocturn.guard.target import Target
     from nocturn.secret import Secret
 
-__all__ = ["REDACTED", "SHAPED_CHARACTERS", "Scanner", "border_characters"]
+__all__ = ["REDACTED", "SHAPED_CHARACTERS", "Scanner", "border_characters", "strings_in"]
 
 _LOG: Final = logging.getLogger("nocturn")
 
@@ -69,13 +69,6 @@ class _Found:
         return leaked
 
 
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """All that is looked for, in each view."""
-
-    indexes: dict[View, Index]
-
-
 class Scanner:
     """Looks for the values of secrets. Safe to use from many threads.
 
@@ -88,7 +81,7 @@ class Scanner:
     def __init__(self, sources: Iterable[SecretSource]) -> None:
         self._sources = tuple(sources)
         self._secrets: tuple[Secret, ...] | None = None if self._sources else ()
-        self._values: _Values | None = None
+        self._indexes: dict[View, Index] | None = None
         self._lock = threading.Lock()
         # Names of tools, keys and targets come again with each call, and once more for the journal.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
@@ -138,21 +131,21 @@ class Scanner:
         """Returns the names of the secrets that stand in texts that belong together.
 
         They are looked at as one, so that pieces in several of them add up; and of each ordered
-        pair the border is looked at joined, where a value could straddle it. The work depends on
-        lengths alone, so that its time tells nothing about the secrets.
+        pair the border is looked at joined, where a value could straddle it. As long as nothing
+        blocks, the work depends on the texts alone, so that its time tells nothing more.
 
         Args:
             texts: All strings of one call.
             trail: What the run was allowed to carry before; grows by this call if it holds nothing.
         """
-        values = self._compiled()
-        if not values.indexes:
+        indexes = self._compiled()
+        if not indexes:
             return ()
         from nocturn.guard.views import border_views
 
         found = self._look(_APART.join(texts), all_of_it=False)
         for view, reading in border_views(_APART.join(_borders(texts))):
-            self._search(values, view, reading, found)
+            self._search(indexes, view, reading, found)
         names = _names(found.leaks(trail))
         if trail is not None and not names:
             trail.grow(found.covers.items(), found.tries)
@@ -203,7 +196,7 @@ class Scanner:
         """
         if not isinstance(value, str | dict | list | tuple):
             return value
-        texts = [*dict.fromkeys(_strings(value))]
+        texts = [*dict.fromkeys(strings_in(value))]
         seen = dict(zip(texts, self.redact_all(texts), strict=True))
         top: list[Any] = [None]
         todo: list[tuple[Any, Any, Any]] = [(value, top, 0)]
@@ -228,20 +221,20 @@ class Scanner:
 
     def _look(self, text: str, *, all_of_it: bool = True) -> _Found:
         found = _Found(tries=len(text))
-        values = self._compiled()
-        if values.indexes:
+        indexes = self._compiled()
+        if indexes:
             from nocturn.guard.views import views
 
             for view, reading in views(text):
-                self._search(values, view, reading, found)
+                self._search(indexes, view, reading, found)
                 # Whoever has so many pieces of values together has them: the answer stands.
                 if not all_of_it and len(found.pieces) > _MANY_PIECES and found.leaks():
                     break
         return found
 
     @staticmethod
-    def _search(values: _Values, view: View, reading: Reading, found: _Found) -> None:
-        for piece in values.indexes[view].pieces(reading.data):
+    def _search(indexes: dict[View, Index], view: View, reading: Reading, found: _Found) -> None:
+        for piece in indexes[view].pieces(reading.data):
             target = piece.target
             cover = found.covers.get(target)
             if cover is None:
@@ -249,16 +242,16 @@ class Scanner:
             cover.add(piece, plain=reading.plain)
             found.pieces.append((piece, reading))
 
-    def _compiled(self) -> _Values:
+    def _compiled(self) -> dict[View, Index]:
         """Returns what to look for, made ready on first use: most runs carry nothing anywhere."""
-        values = self._values
-        if values is None:
+        indexes = self._indexes
+        if indexes is None:
             with self._lock:
-                values = self._values
-                if values is None:
+                indexes = self._indexes
+                if indexes is None:
                     secrets = self._known()
-                    self._values = values = _Values(_indexes(secrets) if secrets else {})
-        return values
+                    self._indexes = indexes = _indexes(secrets) if secrets else {}
+        return indexes
 
     def _known(self) -> tuple[Secret, ...]:
         return self._read() if self._secrets is None else self._secrets
@@ -267,7 +260,7 @@ class Scanner:
         secrets = [each for source in self._sources for each in source.secrets()]
         _warn_of_short(secrets)
         self._secrets = known = tuple(each for each in secrets if _is_long_enough(each))
-        self._values = None
+        self._indexes = None
         # A new memory, last: what is at work now may still remember what was not known then.
         self._redact_short = lru_cache(maxsize=512)(self._redact)
         return known
@@ -290,19 +283,21 @@ def _struck_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join((*pieces, text[at:])) if pieces else text
 
 
-def _strings(value: Any) -> Iterator[str]:
-    """Yields every string in a JSON value, keys too; not recursive, as such values are nested."""
+def strings_in(value: Any) -> Iterator[str]:
+    """Yields every string in a value, keys included, in order; not recursive, as guests nest."""
     todo: list[Any] = [value]
     while todo:
         item = todo.pop()
         if isinstance(item, str):
             yield item
-        elif isinstance(item, dict):
-            inner: list[Any] = [*item, *item.values()]
-            todo += inner
-        elif isinstance(item, list | tuple):
-            row: list[Any] = [*item]
-            todo += row
+            continue
+        inner: list[Any] = []
+        if isinstance(item, dict):
+            pairs: list[tuple[Any, Any]] = [*item.items()]
+            inner = [each for pair in pairs for each in pair]
+        elif isinstance(item, list | tuple | set | frozenset):
+            inner = [*item]
+        todo += reversed(inner)
 
 
 def _free_key(seen: Any, into: dict[Any, Any]) -> Any:

@@ -9,15 +9,16 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from nocturn import errors
 from nocturn.errors import NocturnError, too_large
+from nocturn.guard.scanner import strings_in
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from nocturn.registry.call import Call
     from nocturn.registry.tool import Tool
 
-__all__ = ["canonical_of", "quoted", "strings"]
+__all__ = ["canonical_of", "quoted"]
 
 _SHOWN: Final = 80
 """How many characters of a name are echoed in an error."""
@@ -44,18 +45,6 @@ def canonical_of(
     return canonical
 
 
-def strings(value: Any) -> Iterable[str]:
-    """Yields every string in a value, keys included."""
-    if isinstance(value, str):
-        yield value
-    elif _is_object(value):
-        for pair in value.items():
-            yield from strings(pair)
-    elif _is_row(value):
-        for item in value:
-            yield from strings(item)
-
-
 def quoted(text: str) -> str:
     """Returns a name of the guest's as an error shows it: visible, cut, in quotes."""
     shown = visible(text, keep="")
@@ -73,7 +62,7 @@ def _parse(tool: Tool, call: Call, call_bytes: int, redact: Callable[[str], str]
             errors.BAD_ARGUMENTS, "the arguments are not an object: pass {name: value, …}"
         )
     for name, value in call.arguments.items():
-        for text in strings((name, value)):
+        for text in strings_in((name, value)):
             _require_unicode(str(name), text, redact)
     return _validate(tool, call.arguments, redact)
 
@@ -131,7 +120,3 @@ def _cap(tool: Tool, call: Call, canonical: Mapping[str, Any], call_bytes: int) 
 
 def _is_object(value: Any) -> TypeGuard[dict[Any, Any]]:
     return isinstance(value, dict)
-
-
-def _is_row(value: Any) -> TypeGuard[Iterable[Any]]:
-    return isinstance(value, (list, tuple, set, frozenset))

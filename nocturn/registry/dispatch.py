@@ -22,8 +22,9 @@ from nocturn.effects import Clearance, Effect, Preview
 from nocturn.errors import ConfigurationError, NocturnError, too_large
 from nocturn.guard.question import Edited
 from nocturn.guard.remarks import EDIT, Remark
+from nocturn.guard.scanner import strings_in
 from nocturn.limits import DRY_RUN_CHARACTERS, EDITS_A_QUESTION
-from nocturn.registry.arguments import canonical_of, quoted, strings
+from nocturn.registry.arguments import canonical_of, quoted
 from nocturn.registry.call import Call
 from nocturn.registry.tool import UNGATED, Registry, Tool
 from nocturn.visible import visible
@@ -157,7 +158,7 @@ class Dispatcher:
     def _note_refused(self, call: Call, caller: Caller) -> None:
         """Counts the secrets of a call that does not come as far as the scan."""
         # What could not be sent or is nested too deep is told in words, which are the guest's too.
-        texts = [call.problem] if call.problem else list(strings(call.arguments))
+        texts = [call.problem] if call.problem else list(strings_in(call.arguments))
         known = self.registry.get(call.tool) is not None
         name = call.tool if known else visible(self._redact(call.tool), keep="")[:_SHOWN]
         self._screen.note(caller, name, texts if known else [call.tool, *texts])
@@ -330,9 +331,9 @@ def _scanned(
     tool: Tool, call: Call, canonical: Mapping[str, Any]
 ) -> tuple[list[str], list[str], list[tuple[str, str]]]:
     """Returns what step 5 looks at: as it came, in canonical form, and, to be ruled on, by name."""
-    raw = [call.tool, *strings(call.arguments)]
-    named = [(name, text) for name, value in canonical.items() for text in strings(value)]
-    return raw, list(strings(canonical)), named if tool.effects else []
+    raw = [call.tool, *strings_in(call.arguments)]
+    named = [(name, text) for name, value in canonical.items() for text in strings_in(value)]
+    return raw, list(strings_in(canonical)), named if tool.effects else []
 
 
 def _foreseen(
