@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from nocturn.guard.scanner import REDACTED, Scanner
+from nocturn.guard.scanner import REDACTED, Scanner, strings_in
 from nocturn.secret import Secret
 
 TOKEN = "tok_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6"
@@ -272,3 +272,23 @@ def test_a_value_that_is_too_short_to_be_looked_for_is_said_without_it(scanner_o
     caplog.clear()
     assert scanner_of("long enough").armed
     assert caplog.records == []
+
+
+def test_a_token_that_nobody_put_into_the_vault_is_struck_out_by_its_shape():
+    token = "ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1z2A"
+    scanner = Scanner([])
+    assert scanner.redact(f"a note by hand: {token}, é") == f"a note by hand: {REDACTED}, é"
+    assert scanner.redact_all(["x", token, "y"]) == ["x", REDACTED, "y"]
+    assert scanner.redact_value({token: [f"see {token}"]}) == {REDACTED: [f"see {REDACTED}"]}
+    # What only is suspicious beside a name is a person's to judge, not struck out.
+    warned = "AZURE_OPENAI_API_KEY=6f1d0c5b7a9e4d3c8b2a1f0e9d8c7b6a"
+    assert scanner.redact(warned) == warned
+
+
+def test_strings_are_walked_in_order_with_keys_and_to_any_depth():
+    deep: list = ["end"]
+    for _ in range(100_000):
+        deep = [deep]
+    assert [*strings_in({"a": ["b", {"c": "d"}], "e": 1, "f": ("g", deep)})] == [
+        *("a", "b", "c", "d", "e", "f", "g", "end")
+    ]
