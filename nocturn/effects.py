@@ -213,6 +213,8 @@ class Clearance(metaclass=_OnlyTheGate):
         asked: Whether a person was asked.
         ruling: What let it through: ``allow``, ``grant``, ``once``, ``session``, ``always`` or
             ``widen``.
+        run: The run that it was cleared for.
+        agent: Whose run that is.
     """
 
     effects: tuple[Effect, ...]
@@ -220,6 +222,8 @@ class Clearance(metaclass=_OnlyTheGate):
     expected: str | None
     asked: bool
     ruling: str
+    run: str = ""
+    agent: str = ""
     _spent: bool = field(default=False, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 

@@ -11,8 +11,9 @@ import threading
 import weakref
 from functools import cached_property
 
-from nocturn.errors import INTERNAL, ConfigurationError, NocturnError
+from nocturn.errors import ConfigurationError, NocturnError
 from nocturn.host.pool import Pool
+from nocturn.secrecy import Secrecy
 from nocturn.tools import BUILT_IN
 
 TYPE_CHECKING = False
@@ -25,7 +26,6 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver, Clock, SecretSource
-    from nocturn.guard.scanner import Scanner
     from nocturn.guard.search import Found
     from nocturn.host.execution import Execution
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
@@ -35,13 +35,12 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.registry.call import Call
     from nocturn.registry.dispatch import Dispatcher
     from nocturn.registry.tool import Registry, Tool
-    from nocturn.secret import Secret
     from nocturn.store.grants import GrantFile
     from nocturn.store.inbox import Inbox
-    from nocturn.store.journal import JournalFile
     from nocturn.store.notes import NoteStore
     from nocturn.store.trail import Trail
     from nocturn.store.vault import Vault
+    from nocturn.stores import Stores
 
     class RunOptions(TypedDict, total=False):
         """What :meth:`Workspace.run` takes beside the source."""
@@ -112,13 +111,11 @@ class Workspace:
         self._given_limits = limits
         self._approver = _asking(approver)
         self._ask_seconds = _waitable(ask_seconds)
-        self._secrets = _sources(secrets)
-        self._lazy_vault = _LazyVault(self._place)
-        self._known_vault: tuple[int, ...] | None = None
-        self._made_scanner: Scanner | None = None
+        self._secrecy = Secrecy(self._place, secrets)
         self._own_tools = tuple(tools)
         self._isolation = _one_of("isolation", isolation, _ISOLATION)
         self._wiring = threading.RLock()
+        self._made_stores: Stores | None = None
         self._made: Dispatcher | None = None
         # Not of this object, which the pool's thread may outlive by a moment.
         self._pool = Pool(lambda: _limits_or_default(limits))
@@ -135,7 +132,7 @@ class Workspace:
         """The notes."""
         from nocturn.memory import Memory
 
-        return Memory(self.call, self.path / "memory", self._redact_all)
+        return Memory(self.call, self.path / "memory", self._secrecy.redact_all)
 
     @cached_property
     def path(self) -> Path:
@@ -149,12 +146,10 @@ class Workspace:
         """The limits of a run that gives none of its own."""
         return _limits_or_default(self._given_limits)
 
-    @cached_property
+    @property
     def permissions(self) -> Permissions:
         """What may be done here, and why: the policy, the grants, and whether they are trusted."""
-        from nocturn.permissions import Permissions
-
-        return Permissions(self.path, lambda text: self._redact_all([text])[0])
+        return self._stores.permissions
 
     @property
     def grants(self) -> GrantFile:
@@ -164,16 +159,12 @@ class Workspace:
     @property
     def vault(self) -> Vault:
         """The workspace's named secrets; no call and no guest reads them."""
-        return self._lazy_vault.vault
+        return self._secrecy.vault
 
-    @cached_property
+    @property
     def inbox(self) -> Inbox:
         """The questions that wait for a person, and what became of those that did not wait long."""
-        from nocturn.store.data import data_folder
-        from nocturn.store.inbox import Inbox
-        from nocturn.store.keys import LocalKey
-
-        return Inbox(self.path / ".nocturn", LocalKey(data_folder()), self.redacted)
+        return self._stores.inbox
 
     def __enter__(self) -> Self:
         return self
@@ -193,12 +184,12 @@ class Workspace:
     @property
     def notes(self) -> NoteStore:
         """The notes as files, to look at: no call, and so not in the journal; not redacted."""
-        return self._notes
+        return self._stores.notes
 
     @property
     def journal(self) -> Trail:
         """The journal, to read: what was called, what became of it, and whether that is whole."""
-        return self._journal.trail
+        return self._stores.journal.trail
 
     @property
     def tools(self) -> Registry:
@@ -299,7 +290,7 @@ class Workspace:
             agent,
             "<python>",
             "",
-            None,
+            frozenset(self.tools.names()),
             _NoClock(),
             lambda: not ended.is_set(),
             dry_run=dry_run,
@@ -339,8 +330,8 @@ class Workspace:
         """
         from nocturn.guard.search import search
 
-        self._read_secrets()
-        yield from search(pieces, self._scanner)
+        self._secrecy.read()
+        yield from search(pieces, self._secrecy.scanner)
 
     def isolation(self) -> tuple[str, dict[str, str]]:
         """Has one worker lock itself down, runs nothing in it, and returns what that gave.
@@ -402,20 +393,20 @@ class Workspace:
             )  # fmt: skip
 
         # A name or a source of secrets that is not usable is said before anything runs.
-        guarded = bool(self._secrets) or _state_of_vault(self._place) is not None
+        guarded = self._secrecy.guards
         known: list[Caller] = [caller()] if agent is not None or guarded else []
 
         def dispatch(call: Call) -> Any:
             if not known:  # most scripts that only compute never call
                 execution.clock.pause()
                 try:  # what a first call has the host load is not the guest's time
-                    self._read_new_secrets()
+                    self._secrecy.read_in_a_run()
                     known.append(caller())
                     _ = self._dispatcher
                 finally:
                     execution.clock.resume(waited=False)
             else:
-                self._read_new_secrets()
+                self._secrecy.read_in_a_run()
             return self._dispatcher.dispatch(call, known[0], bounds.call_bytes)
 
         return execution, dispatch
@@ -444,7 +435,7 @@ class Workspace:
         except NocturnError as error:
             raise ConfigurationError(error.message) from None
         # Before anything runs: what cannot be read cannot be guarded.
-        self._read_secrets()
+        self._secrecy.read()
         return Caller(
             agent=identity,
             named=named,
@@ -472,7 +463,7 @@ class Workspace:
             self._ask_seconds or ASK_SECONDS,
             self._tell_of_question,
         )
-        return Asking(approver, self._scanner.redact)
+        return Asking(approver, self._secrecy.scanner.redact)
 
     def _tell_of_question(self, identity: str) -> None:
         from nocturn.notify import notify
@@ -497,80 +488,34 @@ class Workspace:
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.time import time_tools
 
-        scanner, journal = self._scanner, self._journal
+        scanner, stores = self._secrecy.scanner, self._stores
+        journal = stores.journal
         registry = Registry(
-            (*memory_tools(self._notes, scanner.redact, scanner.redact_all), *time_tools())
+            (*memory_tools(stores.notes, scanner.redact, scanner.redact_all), *time_tools())
         )
         for each in self._own_tools:
             registry.add(each)
         return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
 
-    @property
-    def _scanner(self) -> Scanner:
-        # Never two of them: the one that the calls go by is the one that is renewed.
-        with self._wiring:
-            if self._made_scanner is None:
-                from nocturn.guard.scanner import Scanner
-
-                self._made_scanner = Scanner((*self._secrets, self._lazy_vault))
-            return self._made_scanner
-
-    def _redact_all(self, texts: Sequence[str]) -> list[str]:
-        """Takes every secret out of some texts, those too that were kept just now."""
-        self._read_secrets()
-        return self._scanner.redact_all(texts)
-
     def redacted(self, value: Any) -> Any:
         """Takes every secret out of what JSON can hold, as on every way out."""
-        self._read_secrets()
-        return self._scanner.redact_value(value)
+        return self._secrecy.redacted(value)
 
-    def _read_secrets(self) -> None:
-        """Has the scanner know every secret, those too that were put into the vault just now."""
-        state = _state_of_vault(self._place)
-        if state != self._known_vault:
-            with self._wiring:
-                self._scanner.renew()
-                self._known_vault = state
-        elif self._secrets:
-            _ = self._scanner.armed
+    @property
+    def _stores(self) -> Stores:
+        with self._wiring:
+            if self._made_stores is None:
+                from nocturn.stores import Stores
 
-    def _read_new_secrets(self) -> None:
-        """The same in the middle of a run, where the guest is told no more than that it failed."""
-        try:
-            self._read_secrets()
-        except ConfigurationError:
-            message = "the vault cannot be opened any more, so that nothing passes"
-            detail = {"configuration": "vault.enc"}
-            raise NocturnError(INTERNAL, message, detail=detail) from None
-
-    @cached_property
-    def _journal(self) -> JournalFile:
-        from nocturn.store.data import data_folder
-        from nocturn.store.journal import JournalFile
-
-        return JournalFile(self.path / ".nocturn", data_folder())
-
-    @cached_property
-    def _notes(self) -> NoteStore:
-        from nocturn.store.data import data_folder
-        from nocturn.store.keys import LocalKey
-        from nocturn.store.notes import NoteStore
-
-        key = LocalKey(data_folder())
-        purpose = f"version:{os.path.realpath(self.path)}"
-        return NoteStore(
-            self.path / "memory",
-            lambda data: key.token(purpose, data),
-            self.path / ".nocturn" / "trash",
-        )
+                self._made_stores = Stores(self._place, self._secrecy.redacted)
+            return self._made_stores
 
     @cached_property
     def _gate(self) -> Gate:
         from nocturn.guard.gate import Gate
 
-        permissions = self.permissions
-        return Gate(permissions.policy, permissions.grants, self._approver, self._scanner.redact)
+        permissions, scanner = self.permissions, self._secrecy.scanner
+        return Gate(permissions.policy, permissions.grants, self._approver, scanner.redact)
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:
@@ -605,28 +550,6 @@ def _waitable(seconds: float | None) -> float | None:
     return checked
 
 
-def _sources(secrets: Iterable[SecretSource]) -> tuple[SecretSource, ...]:
-    alone = hasattr(secrets, "secrets")
-    given = () if alone else tuple(secrets)
-    if alone or not all(callable(getattr(each, "secrets", None)) for each in given):
-        # Not echoed: whoever gets this wrong has most likely put the values themselves here.
-        raise ConfigurationError(
-            'secrets is not a list of sources: give secrets=[EnvironmentSecrets("NAME")]'
-        )
-    return given
-
-
-def _state_of_vault(workspace: str) -> tuple[int, ...] | None:
-    """Returns what changes when the vault does; None where there is none."""
-    try:
-        found = os.lstat(os.path.join(workspace, "vault.enc"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError:  # it is there, and reading it will say why it cannot be read
-        return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
 def _limits_or_default(limits: Limits | None) -> Limits:
     from nocturn.limits import Limits
 
@@ -651,26 +574,6 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
     return value
-
-
-class _LazyVault:
-    """A vault as a source of secrets: where there is none, not even its code is loaded."""
-
-    def __init__(self, workspace: str) -> None:
-        self._workspace = workspace
-
-    @cached_property
-    def vault(self) -> Vault:
-        from pathlib import Path
-
-        from nocturn.store.data import data_folder
-        from nocturn.store.vault import Vault
-
-        return Vault(Path(self._workspace), data_folder())
-
-    def secrets(self) -> Iterable[Secret]:
-        """Returns what the vault has, which is nothing where there is none."""
-        return () if _state_of_vault(self._workspace) is None else self.vault.secrets()
 
 
 class _NoClock:

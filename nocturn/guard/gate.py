@@ -351,6 +351,8 @@ def _clearance(call: _Call, ruling: str, *, asked: bool) -> Clearance:
         expected=call.preview.version if asked else None,
         asked=asked,
         ruling=ruling,
+        run=call.caller.run,
+        agent=call.caller.agent,
     )
     return clearance
 

@@ -26,7 +26,7 @@ from nocturn.guard.scanner import strings_in
 from nocturn.limits import DRY_RUN_CHARACTERS, EDITS_A_QUESTION
 from nocturn.registry.arguments import canonical_of, quoted
 from nocturn.registry.call import Call
-from nocturn.registry.tool import UNGATED, Registry, Tool
+from nocturn.registry.declared import UNGATED
 from nocturn.visible import visible
 from nocturn.wire import codec
 from nocturn.wire.codec import NotSendableError
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nocturn.guard.ports import Journal
     from nocturn.guard.scanner import Scanner
     from nocturn.guard.screen import Screen
+    from nocturn.registry.tool import Registry, Tool
 
 __all__ = ["Dispatcher"]
 
@@ -348,9 +349,9 @@ def _foreseen(
         preview = Preview(after=shown)
     else:
         preview = Preview()
-    effects = tuple(each.effect(arguments) for each in tool.effects)
+    effects = tuple(effect for each in tool.effects for effect in each.effects(arguments))
     text = call.arguments.get(tool.text) if tool.text else None
-    return _Deed(canonical, effects, preview, remarks, text if isinstance(text, str) else None)
+    return _Deed(arguments, effects, preview, remarks, text if isinstance(text, str) else None)
 
 
 def _call(

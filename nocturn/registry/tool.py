@@ -7,46 +7,23 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
-from nocturn.effects import Effect, Preview
 from nocturn.errors import ConfigurationError
 from nocturn.names import is_tool_name
+from nocturn.registry.declared import UNGATED, Declared, Target, declared
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["UNGATED", "Declared", "Registry", "Tool", "tool"]
+    from nocturn.effects import Preview
 
-UNGATED: Final = "ungated"
-"""What a tool says in place of effects when it does nothing that anybody need rule on."""
+__all__ = ["Registry", "Tool", "tool"]
 
 _THE_HOSTS: Final = frozenset({"clearance", "preview"})
 """Parameters that the host fills in: a guest's argument of such a name would be lost or forged."""
 
-Target = str | Callable[[Mapping[str, Any]], str]
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """An effect that a tool declares.
-
-    Attributes:
-        kind: As in :class:`~nocturn.effects.Effect`.
-        verb: As in :class:`~nocturn.effects.Effect`.
-        target: The name of the argument that holds the target, or a function from the canonical
-            arguments to it.
-    """
-
-    kind: str
-    verb: str
-    target: Target
-
-    def effect(self, arguments: Mapping[str, Any]) -> Effect:
-        """Returns the effect that these canonical arguments would have."""
-        found = self.target(arguments) if callable(self.target) else arguments[self.target]
-        return Effect(self.kind, self.verb, str(found))
 
 
 @dataclass(frozen=True)
@@ -63,11 +40,13 @@ class Tool:
         model: A pydantic model of the arguments in place of the function's parameters.
         canonical: Step 3: puts parsed arguments in canonical form or raises ``NocturnError``.
         caps: Step 4: the most bytes of UTF-8 that a canonical string argument may have, by name.
-        foresee: Step 6: raises what can already be seen to fail; returns what would change.
+        foresee: Step 6: raises what can already be seen to fail; returns what would change. What it
+            adds to the arguments, its function is given.
         outside: Whether it brings in text that somebody else has written, such as a web page's.
             From then on the run's calls are asked about even where a grant covers them.
         text: The name of the argument that a person may edit before saying yes.
         would: What a dry run replies in its place, from the canonical arguments and the preview.
+        by_hand: Whether it is for a person's program alone: no guest's cage holds it.
         page: What its page says besides: ``returns``, ``notes``, ``wrapper``, ``example``; see
             :mod:`nocturn.registry.page`.
     """
@@ -84,6 +63,7 @@ class Tool:
     outside: bool = False
     text: str | None = None
     would: Callable[[Mapping[str, Any], Preview], Any] | None = None
+    by_hand: bool = False
     page: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -204,19 +184,19 @@ class Registry:
         return tuple(sorted(self._tools))
 
     def cage(self, names: Iterable[str] | None) -> frozenset[str]:
-        """Returns the names as a cage, None for all.
+        """Returns the names as a guest's cage, None for all that a guest may have.
 
         Raises:
-            ConfigurationError: A name is not in the registry.
+            ConfigurationError: A name is not in the registry, or a guest may not have it.
         """
+        every = frozenset(each.name for each in self if not each.by_hand)
         if names is None:
-            return frozenset(self._tools)
+            return every
         wanted = frozenset((names,) if isinstance(names, str) else names)
-        unknown = sorted(wanted - self._tools.keys())
+        unknown = sorted(wanted - every)
         if unknown:
-            raise ConfigurationError(
-                f"there is no tool named {unknown[0]}; there are {', '.join(self.names())}"
-            )
+            told = "a guest may not have" if unknown[0] in self._tools else "there is no tool named"
+            raise ConfigurationError(f"{told} {unknown[0]}; there are {', '.join(sorted(every))}")
         return wanted
 
 
@@ -236,6 +216,7 @@ def tool(
     outside: bool = False,
     text: str | None = None,
     would: Callable[[Mapping[str, Any], Preview], Any] | None = None,
+    by_hand: bool = False,
     page: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
@@ -253,6 +234,7 @@ def tool(
     outside: bool = False,
     text: str | None = None,
     would: Callable[[Mapping[str, Any], Preview], Any] | None = None,
+    by_hand: bool = False,
     page: Mapping[str, Any] | None = None,
 ) -> Any:
     """Makes a tool out of a typed function, sync or async.
@@ -282,6 +264,7 @@ def tool(
         outside: See :class:`Tool`.
         text: See :class:`Tool`.
         would: See :class:`Tool`.
+        by_hand: See :class:`Tool`.
         page: See :class:`Tool`.
 
     Raises:
@@ -294,7 +277,7 @@ def tool(
             name=name or made.__name__,
             description=description or inspect.getdoc(made) or "",
             axis=axis,
-            effects=_effects(name or made.__name__, effects),
+            effects=declared(name or made.__name__, effects),
             function=made,
             model=arguments,
             canonical=canonical,
@@ -303,31 +286,11 @@ def tool(
             outside=outside,
             text=text,
             would=would,
+            by_hand=by_hand,
             page=page or {},
         )
 
     return make if function is None else make(function)
-
-
-def _effects(name: str, effects: Any) -> tuple[Declared, ...]:
-    if effects == UNGATED:
-        return ()
-    if isinstance(effects, str) or not (rows := tuple(effects)):
-        raise ConfigurationError(
-            f"tool {name}: say what it does, "
-            'effects=[("kind", "verb", "argument")], or effects="ungated"'
-        )
-    return tuple(_declared(name, row) for row in rows)
-
-
-def _declared(name: str, row: Any) -> Declared:
-    match row:
-        case (str(kind), str(verb), target) if isinstance(target, str) or callable(target):
-            return Declared(kind, verb, cast("Target", target))
-        case _:
-            raise ConfigurationError(
-                f'tool {name}: an effect is ("kind", "verb", "argument"), all three, not {row!r}'
-            )
 
 
 def _require_types(made: Tool) -> None:

@@ -1,4 +1,4 @@
-"""One table in an SQLite file, opened only if it can be nothing but what nocturn made.
+"""Tables in an SQLite file, opened only if it can be nothing but what nocturn made.
 
 SQLite goes by path and believes a file that it is given, so the file is looked at first. A trigger
 in it could answer questions; and a journal beside it may name any file of the user's, which SQLite
@@ -44,18 +44,18 @@ _ADVICE: Final = {
 
 
 class Database:
-    """A table in a file of its own, 0600. Safe to use from many threads and processes.
+    """Tables in a file of their own, 0600. Safe to use from many threads and processes.
 
     Args:
         folder: The workspace's ``.nocturn/``.
         name: The file's name in it.
-        table: The ``CREATE TABLE`` that makes it.
+        tables: The statements that make them.
     """
 
-    def __init__(self, folder: Path, name: str, table: str) -> None:
+    def __init__(self, folder: Path, name: str, tables: str) -> None:
         self._folder = folder.absolute()
         self._name = name
-        self._table = table
+        self._tables = tables
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection | None]:
@@ -88,7 +88,7 @@ class Database:
         """
         if not self._is_there():
             if not make:
-                raise NocturnError(NOT_FOUND, f"there is no {self._name}: nothing was asked yet")
+                raise NocturnError(NOT_FOUND, f"there is no {self._name} yet")
             self._make()
         with self._trouble(), closing(self._connection()) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -161,7 +161,7 @@ class Database:
     def _fresh(self) -> tuple[bytes, list[Any]]:
         """An empty file's bytes, and its schema."""
         with closing(sqlite3.connect(":memory:")) as memory:
-            memory.execute(self._table)
+            memory.executescript(self._tables)
             memory.commit()
             return memory.serialize(), _schema(memory)
 

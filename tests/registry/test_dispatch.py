@@ -5,7 +5,7 @@ import contextlib
 import pytest
 
 from nocturn import NocturnError, tool
-from nocturn.effects import Mode
+from nocturn.effects import Mode, Preview
 from nocturn.guard.caller import Caller
 from nocturn.guard.gate import Gate
 from nocturn.guard.policy import DEFAULT
@@ -406,3 +406,28 @@ def test_a_gated_read_runs_in_a_dry_run_and_has_no_intent(dispatcher, journal):
     call = Call("get", {"address": "x"})
     assert dispatcher(get).dispatch(call, caller(dry=True), LIMIT) == "read x"
     assert [(each["phase"], each["durable"]) for each in journal.entries] == [("outcome", False)]
+
+
+def test_what_is_foreseen_is_what_the_tool_is_given_and_cleared_for_that_run(dispatcher, person):
+    def foresee(arguments):
+        arguments["found"] = [f"{arguments['under']}/a.md", f"{arguments['under']}/b.md"]
+        return Preview(after="both")
+
+    given = []
+
+    @tool(
+        axis="write",
+        effects=[("memory", "write", lambda arguments: arguments["found"])],
+        canonical=dict,
+        foresee=foresee,
+    )
+    def both(under: str, *, found, clearance) -> None:
+        given.append((under, found, clearance))
+
+    who = caller()
+    dispatcher(both).dispatch(Call("both", {"under": "x"}), who, LIMIT)
+    ((_, found, clearance),) = given
+    assert found == ["x/a.md", "x/b.md"]
+    assert [each.target for each in clearance.effects] == found
+    assert (clearance.run, clearance.agent) == (who.run, "bob")
+    assert not person.questions

@@ -198,7 +198,7 @@ def test_effects_take_their_target_from_the_arguments():
     def f(to: str) -> None: ...
 
     both = made(f, effects=[("mail", "send", "to"), ("log", "add", lambda a: a["to"].upper())])
-    targets = [each.effect({"to": "lina"}).target for each in both.effects]
+    targets = [e.target for each in both.effects for e in each.effects({"to": "lina"})]
     assert targets == ["lina", "LINA"]
     assert both.gate == "mail send, log add"
 
@@ -241,3 +241,28 @@ def test_a_tool_cannot_be_changed():
 def test_what_a_tool_says_of_its_texts_must_be_so(options):
     with pytest.raises(ConfigurationError):
         tool(axis="read", effects="ungated", **options)(lambda: None)
+
+
+def test_a_target_function_may_name_several_targets() -> None:
+    @tool(axis="write", effects=[("mail", "send", lambda arguments: arguments["to"])])
+    def send(to: list[str]) -> str:
+        return str(to)
+
+    (declared,) = send.effects
+    assert [each.target for each in declared.effects({"to": ["a", "b"]})] == ["a", "b"]
+
+
+def test_no_cage_holds_a_tool_that_is_for_a_persons_program_alone() -> None:
+    @tool(axis="read", effects="ungated", by_hand=True)
+    def mine() -> str:
+        return "mine"
+
+    @tool(axis="read", effects="ungated")
+    def theirs() -> str:
+        return "theirs"
+
+    registry = Registry([mine, theirs])
+    assert registry.names() == ("mine", "theirs")
+    assert registry.cage(None) == {"theirs"}
+    with pytest.raises(ConfigurationError, match="a guest may not have mine"):
+        registry.cage(["mine"])

@@ -1,0 +1,63 @@
+"""The stores of one workspace, each made on first use: the one place that knows them all."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nocturn.permissions import Permissions
+from nocturn.store.data import data_folder
+from nocturn.store.journal import JournalFile
+from nocturn.store.keys import LocalKey
+from nocturn.store.notes import NoteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nocturn.store.inbox import Inbox
+
+__all__ = ["Stores"]
+
+
+class Stores:
+    """What a workspace keeps. Nothing is made by making one.
+
+    Args:
+        workspace: The workspace's folder, absolute.
+        redacted: Takes secrets out of what JSON can hold.
+    """
+
+    def __init__(self, workspace: str, redacted: Callable[[Any], Any]) -> None:
+        self._workspace = Path(workspace)
+        self._outer = self._workspace / ".nocturn"
+        self._redacted = redacted
+        self._key = LocalKey(data_folder())
+
+    @cached_property
+    def notes(self) -> NoteStore:
+        """The notes as files."""
+        purpose = f"version:{os.path.realpath(self._workspace)}"
+        return NoteStore(
+            self._workspace / "memory",
+            lambda data: self._key.token(purpose, data),
+            self._outer / "trash",
+        )
+
+    @cached_property
+    def permissions(self) -> Permissions:
+        """The policy, the grants, and whether they are trusted."""
+        return Permissions(self._workspace, self._redacted)
+
+    @cached_property
+    def journal(self) -> JournalFile:
+        """What was called, and what became of it."""
+        return JournalFile(self._outer, data_folder())
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        """The questions that wait for a person."""
+        from nocturn.store.inbox import Inbox
+
+        return Inbox(self._outer, self._key, self._redacted)
