@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -12,3 +14,20 @@ def read_journal():
         return [json.loads(line) for line in text.splitlines()]
 
     return read
+
+
+@pytest.fixture
+def fresh_python(tmp_path):
+    """Runs a program in a Python that has loaded nothing; its argument is a workspace's folder."""
+
+    def run(program):
+        done = subprocess.run(
+            [sys.executable, "-c", program, tmp_path / "ws"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        return done.stdout
+
+    return run

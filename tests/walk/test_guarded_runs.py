@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import queue
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -205,21 +203,14 @@ def test_a_time_that_cannot_be_waited_is_refused(tmp_path, seconds):
         Workspace(tmp_path / "ws", ask_seconds=seconds)
 
 
-def test_a_guarded_run_that_asks_nothing_loads_no_database(tmp_path):
+def test_a_guarded_run_that_asks_nothing_loads_no_database(fresh_python):
     program = (
         "import sys; from nocturn import Workspace\n"
         "with Workspace(sys.argv[1]) as ws:\n"
         "    assert ws.run('nocturn.now()', mode='guarded', agent='bob').ok\n"
         "print([name for name in ('sqlite3', 'apprise', 'urllib.request') if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, tmp_path / "ws"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout == "[]\n"
+    assert fresh_python(program) == "[]\n"
 
 
 @pytest.mark.parametrize("tool", ["memory_write", "memory_read", "memory_remove", "memory_stat"])

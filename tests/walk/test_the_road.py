@@ -1,8 +1,5 @@
 """The nine steps in their order: what is refused at one shows that the later ones never ran."""
 
-import subprocess
-import sys
-
 import pytest
 
 from nocturn import tool
@@ -264,7 +261,7 @@ def test_a_link_swapped_in_while_the_person_decides_changes_nothing_outside(ws, 
     assert list(outside.iterdir()) == []
 
 
-def test_a_call_that_has_not_begun_when_the_run_ends_never_begins(tmp_path):
+def test_a_call_that_has_not_begun_when_the_run_ends_never_begins(fresh_python, tmp_path):
     # The host is a process of its own here, so that Ctrl-C can end its run in mid-question.
     program = """
 import os, signal, sys, threading
@@ -285,12 +282,5 @@ for thread in threading.enumerate():
     if thread.name in ("nocturn-question", "nocturn-run"):
         thread.join(10)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program, tmp_path / "ws"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout == "cancelled ['CANCELLED']\n"
+    assert fresh_python(program) == "cancelled ['CANCELLED']\n"
     assert not (tmp_path / "ws/memory").exists()

@@ -194,7 +194,7 @@ def test_a_value_is_in_no_file_log_question_or_error(nocturn_workspace, value, c
         assert each.is_dir() or value.encode() not in each.read_bytes()
 
 
-def test_a_run_without_a_vault_loads_nothing_of_it(tmp_path):
+def test_a_run_without_a_vault_loads_nothing_of_it(fresh_python):
     program = (
         "import sys; from nocturn import Workspace\n"
         "with Workspace(sys.argv[1]) as ws:\n"
@@ -202,11 +202,4 @@ def test_a_run_without_a_vault_loads_nothing_of_it(tmp_path):
         "    ws.memory.write('a.md', 's', 'c'); ws.memory.catalog()\n"
         "print({'nocturn.store.vault', 'cryptography'} & set(sys.modules))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, tmp_path / "ws"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout == "set()\n"
+    assert fresh_python(program) == "set()\n"
