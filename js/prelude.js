@@ -237,7 +237,7 @@
 
   // What was thrown, as {name, message, stack, code, tool, detail, cause, errors}; calls nothing of
   // the guest's. `room` bounds the errors within errors, and with them the cycles among them.
-  function describe(thrown, room) {
+  function describe(thrown, room = { __proto__: null, left: MOST_ERRORS }) {
     const told = { __proto__: null, name: "Thrown", message: "", stack: "", code: null };
     room.left -= 1;
     try {
@@ -278,9 +278,8 @@
     }
   }
 
-  // An error as JSON text of at most so many characters, at the price of what is least needed.
-  function errorText(thrown, most) {
-    const told = describe(thrown, { __proto__: null, left: MOST_ERRORS });
+  // What `describe` told, as JSON text of at most so many characters, at the price of what is least needed.
+  function errorText(told, most) {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       try {
         const text = encode(told, null, "error");
@@ -645,23 +644,33 @@
     "const { NocturnError } = globalThis;\nexport { NocturnError };\n";
   let modules = create(null);
 
-  // How the source began: what came of it, and for a module its namespace.
-  native.begun = (kind, value, namespace) => {
-    if (kind === "value") return adopt(value);
-    if (kind === "thrown") return settle("thrown", value);
-    if (kind === "refused") {
-      outcome.refused = true;
-      return settle("thrown", value);
-    }
-    // Neither a script nor a module: what was read further is what was meant.
-    if (kind === "neither") return settle("thrown", placeOf(namespace) > placeOf(value) ? namespace : value);
-    settle("pending", undefined);
-    then(
-      value,
-      (box) => adopt(kind === "module" ? defaultOf(namespace) : data(box, "value")),
-      (reason) => settle("thrown", reason),
-    );
+  // How the source ended. What is neither a script nor a module was meant to be what was read further.
+  native.ended = (how, value, other) => {
+    if (how === "value") return settle("value", value);
+    if (how === "neither" && placeOf(other) > placeOf(value)) return settle("thrown", other);
+    outcome.refused = how === "missed";
+    settle("thrown", value);
   };
+
+  // The worker looks at this promise: no rejection of it is unseen.
+  native.awaiting = (promise) => {
+    settle("pending", undefined);
+    mapDelete(rejections, promise);
+  };
+
+  // With `await` at its top, the engine puts a script's value into an object.
+  native.boxed = (box) => {
+    const property = getOwnPropertyDescriptor(box, "value");
+    if (property === undefined) throw new TypeErrorOf("the script's value was lost: Object.prototype has a value");
+    return property.value;
+  };
+
+  // A module's value is its default export.
+  native.module = (namespace) => {
+    const property = getOwnPropertyDescriptor(namespace, "default");
+    return property === undefined ? undefined : property.value;
+  };
+
   native.lost = uncaught;
 
   native.missing = (name) => {
@@ -679,18 +688,6 @@
   };
   const rejections = new Map();
 
-  // A completion value, a promise of one awaited.
-  function adopt(value) {
-    if (!isObject(value) || !isPromise(value)) return settle("value", value);
-    settle("pending", undefined);
-    then(value, (item) => settle("value", item), (reason) => settle("thrown", reason));
-  }
-
-  function defaultOf(namespace) {
-    const property = getOwnPropertyDescriptor(namespace, "default");
-    return property === undefined ? undefined : property.value;
-  }
-
   // Line and column of a SyntaxError, as one number.
   function placeOf(error) {
     const found = isError(error) ? match(/:(\d{1,9}):(\d{1,9})/, stackOf(error)) : null;
@@ -703,7 +700,10 @@
 
   function run() {
     try {
-      adopt(evaluate(LEAD + outcome.source));
+      const value = evaluate(LEAD + outcome.source);
+      if (!isObject(value) || !isPromise(value)) return settle("value", value);
+      settle("pending", undefined);
+      then(value, (item) => settle("value", item), (reason) => settle("thrown", reason));
     } catch (thrown) {
       settle("thrown", thrown);
     }
@@ -772,11 +772,10 @@
       outcome.value = reason === undefined ? problem
         : { __proto__: null, name: "TypeError", message: "the result cannot leave: " + reason };
     }
-    const thrown = outcome.value;
-    const noMemory = isObject(thrown) && textOf(thrown, "name", "") === "InternalError" &&
-      textOf(thrown, "message", "") === "out of memory";
+    const told = describe(outcome.value);
+    const noMemory = told.name === "InternalError" && told.message === "out of memory";
     const status = noMemory ? "memory_limit" : outcome.refused ? "refused_source" : "guest_error";
-    const text = errorText(thrown, ceiling);
+    const text = errorText(told, ceiling);
     return '{"type":"done","status":"' + status + '"' + (text === null ? "" : ',"error":' + text) + "}";
   }
 
@@ -786,7 +785,7 @@
     mapForEach(rejections, (reason) => {
       count += 1;
       if (count > MOST_REJECTIONS || (outcome.state === "thrown" && reason === outcome.value)) return;
-      const text = errorText(reason, room - out.length - 32);
+      const text = errorText(describe(reason), room - out.length - 32);
       if (text !== null) out += (out === "" ? ',"unhandled":[' : ",") + text;
     });
     return out === "" ? "" : out + "]";

@@ -609,7 +609,7 @@ def _modules(given: Mapping[str, str] | None) -> dict[str, str]:
         for name, source in modules.items():
             if not is_module_name(name) or not isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
                 raise ConfigurationError(
-                    f"modules has {name!r}: give texts by names like \"greet\" or \"my/greet\", in "
+                    f'modules has {name!r}: give texts by names like "greet" or "my/greet", in '
                     "small letters, digits, - and _, and none that is nocturn"
                 )
     return modules

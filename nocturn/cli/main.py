@@ -272,9 +272,9 @@ def _run(
         say(text)
     if result.error is not None and not json:
         tell(error_lines(result.error))
-    for each in result.unhandled_rejections:
+    for rejection in result.unhandled_rejections:
         if not json:
-            tell(f"nocturn: nobody looked at a rejection: {error_lines(each)}")
+            tell(f"nocturn: nobody looked at this rejection:\n{error_lines(rejection)}")
     for each in result.would_write or ():
         if not json:
             tell(diff_lines(each.diff))

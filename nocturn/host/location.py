@@ -34,9 +34,8 @@ class Locator:
         names = [_UNNAMED] if lead else [program.name, *program.files, *program.modules]
         files = "|".join(re.escape(each) for each in names)
         # What the engine says of one frame; no number over nine digits.
-        self._frame = re.compile(
-            rf"^\s*at (?:(?P<name>.*) \()?(?P<file>{files}):(?P<line>\d{{1,9}}):(?P<column>\d{{1,9}})\)?$"
-        )
+        place = rf"(?P<file>{files}):(?P<line>\d{{1,9}}):(?P<column>\d{{1,9}})"
+        self._frame = re.compile(rf"^\s*at (?:(?P<name>.*) \()?{place}\)?$")
         self._left = MOST_ERRORS
 
     def locate(self, told: object) -> RunError:
@@ -46,13 +45,14 @@ class Locator:
             told: What the worker sent: hostile, of any type.
         """
         self._left = MOST_ERRORS
-        return self._error(told if isinstance(told, dict) else {})
+        return self._error(_dict(told))
 
     def _error(self, said: dict[str, Any]) -> RunError:
         self._left -= 1
         frames = self._frames(_text(said.get("stack")))
         _, file, line, column, text = frames[0] if frames else ("", None, None, None, "")
         code, cause, errors = said.get("code"), said.get("cause"), said.get("errors")
+        parts: list[object] = errors if isinstance(errors, list) else []
         return RunError(
             code=code if isinstance(code, str) and code in CODES else None,
             name=_text(said.get("name")) or "Error",
@@ -65,13 +65,9 @@ class Locator:
                 f"at {name} ({at}:{row}:{col})" if name else f"at {at}:{row}:{col}"
                 for name, at, row, col, _ in frames
             ),
-            detail=said["detail"] if isinstance(said.get("detail"), dict) else {},
-            cause=self._error(cause) if isinstance(cause, dict) and self._left > 0 else None,
-            errors=tuple(
-                self._error(each)
-                for each in (errors if isinstance(errors, list) else ())
-                if isinstance(each, dict) and self._left > 0
-            ),
+            detail=_dict(said.get("detail")),
+            cause=self._error(_dict(cause)) if cause is not None and self._left > 0 else None,
+            errors=tuple(self._error(_dict(each)) for each in parts if self._left > 0),
         )
 
     def _frames(self, stack: str) -> list[tuple[str, str, int, int, str]]:
@@ -96,3 +92,7 @@ def _line(source: str, number: int) -> str:
 
 def _text(value: Any) -> str:
     return value[:ERROR_TEXT_CHARACTERS] if isinstance(value, str) else ""
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -43,7 +43,9 @@ class Program:
     @property
     def whole(self) -> str:
         """All that is not the host's own, in one text: who changes a file changes the script."""
-        return "\0".join((self.text, *(each for pair in sorted(self.files.items()) for each in pair)))
+        return "\0".join(
+            (self.text, *(each for pair in sorted(self.files.items()) for each in pair))
+        )
 
     def source_of(self, name: str) -> tuple[str, str] | None:
         """Returns the text and the name for people of a source, by its name in the guest."""

@@ -65,7 +65,9 @@ def imported_files(folder: Path, name: str, text: str, limit_bytes: int) -> dict
                 raise UnreadableError(f"it has more than {MOST_FILES} files: make fewer of them")
             limit_bytes -= len(found.encode())
             if limit_bytes < 0:
-                raise UnreadableError(f"limit source_bytes is used up by {path}: import less, or raise it")
+                raise UnreadableError(
+                    f"limit source_bytes is used up by {path}: import less, or raise it"
+                )
             files[path] = found
             waiting.append((path, found))
     return files
@@ -89,4 +91,6 @@ def _read(root: Folder, path: str, limit_bytes: int) -> str | None:
     except UnicodeDecodeError as problem:
         if len(data) > limit_bytes:  # it was cut there
             return "?" * len(data)
-        raise UnreadableError(f"{path} is not UTF-8 (byte {problem.start}): save it as UTF-8") from None
+        raise UnreadableError(
+            f"{path} is not UTF-8 (byte {problem.start}): save it as UTF-8"
+        ) from None

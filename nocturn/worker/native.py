@@ -34,6 +34,8 @@ TAG_INT: Final = 0
 TAG_BOOL: Final = 1
 TAG_UNDEFINED: Final = 3
 TAG_EXCEPTION: Final = 6
+PENDING: Final = 0
+FULFILLED: Final = 1
 
 
 class _Value(ctypes.Structure):
@@ -71,7 +73,11 @@ _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "JS_GetPropertyStr": (_Value, (c_void_p, _Value, c_char_p)),
     "JS_GetRuntime": (c_void_p, (c_void_p,)),
     "JS_GetVersion": (c_char_p, ()),
+    "JS_IsPromise": (c_bool, (_Value,)),
     "JS_NewStringLen": (_Value, (c_void_p, c_char_p, c_size_t)),
+    "JS_PromiseMarkAsHandled": (None, (c_void_p, _Value)),
+    "JS_PromiseResult": (_Value, (c_void_p, _Value)),
+    "JS_PromiseState": (c_int, (c_void_p, _Value)),
     "JS_SetHostPromiseRejectionTracker": (None, (c_void_p, _TRACKER, c_void_p)),
     "JS_SetModuleLoaderFunc": (None, (c_void_p, c_void_p, _LOADER, c_void_p)),
     "JS_Throw": (_Value, (c_void_p, _Value)),
@@ -120,6 +126,9 @@ class Native:
         )
         self._functions: dict[bytes, _Value] = {}
         self._running = self._missed = False
+        self._kind = b"plain"
+        self._awaited: _Value | None = None
+        self._namespace = self._undefined
         self._job = ctypes.byref(c_void_p())
         # Kept, or the engine would call what is no longer there.
         self._callbacks = _LOADER(self._load), _TRACKER(self._track)
@@ -146,7 +155,7 @@ class Native:
 
     def take_functions(self) -> None:
         """Keeps the functions that the prelude has put into ``native``."""
-        for name in (b"begun", b"lost", b"missing", b"rejected"):
+        for name in (b"awaiting", b"boxed", b"ended", b"lost", b"missing", b"module", b"rejected"):
             self._functions[name] = self._property(self._holder, name)
 
     def begin(self, *, asynchronous: bool, modular: bool) -> None:
@@ -158,30 +167,25 @@ class Native:
         """
         source, name = self._text(b"source"), self._text(b"name")
         flags = ASYNC if asynchronous else 0
-        kind = b"promise" if asynchronous else b"value"
+        kind = b"boxed" if asynchronous else b"plain"
         if not modular:
             self._running = True
-            self._told(kind, self._enter(self._eval, source, name, flags))
+            self._started(kind, self._enter(self._eval, source, name, flags))
             return
         program = self._eval(source, name, flags | COMPILE_ONLY)
         if program.tag == TAG_EXCEPTION:
+            kind = b"module"
             script_error = self._library.JS_GetException(self._js)
             program = self._eval(source, name, TYPE_MODULE | COMPILE_ONLY)
             if program.tag == TAG_EXCEPTION:
                 module_error = self._library.JS_GetException(self._js)
-                if self._missed:
-                    self._tell(b"begun", self._string(b"refused"), module_error)
-                else:
-                    self._tell(b"begun", self._string(b"neither"), script_error, module_error)
+                how = b"missed" if self._missed else b"neither"
+                self._tell(b"ended", self._string(how), module_error, script_error)
                 return
-            kind = b"module"
         self._running = True
-        value = self._enter(self._library.JS_EvalFunction, self._js, program)
-        if kind == b"module" and value.tag != TAG_EXCEPTION:
-            namespace = self._library.JS_GetModuleNamespace(self._js, program.payload)
-            self._told(kind, value, namespace)
-        else:
-            self._told(kind, value)
+        self._started(kind, self._enter(self._library.JS_EvalFunction, self._js, program))
+        if kind == b"module" and self._awaited is not None:
+            self._namespace = self._library.JS_GetModuleNamespace(self._js, program.payload)
 
     def run_jobs(self) -> None:
         """Runs what promises have left to do, until nothing is."""
@@ -191,16 +195,45 @@ class Native:
             if ran < 0:
                 self._tell(b"lost", self._library.JS_GetException(self._js))
         self._data.thread_state = None
+        while self._look():
+            pass
 
     def warm_up(self) -> None:
         """Does for nothing what every run does, as :meth:`Engine.warm_up` does."""
         self._free(self._enter(self._eval, self._text(b"source"), self._text(b"name"), 0))
         self.run_jobs()
 
-    def _told(self, kind: bytes, value: _Value, *more: _Value) -> None:
+    def _started(self, kind: bytes, value: _Value) -> None:
+        """Takes what evaluating the source gave: an error, its value, or a promise of it."""
         if value.tag == TAG_EXCEPTION:
-            kind, value = b"thrown", self._library.JS_GetException(self._js)
-        self._tell(b"begun", self._string(kind), value, *more)
+            self._tell(b"ended", self._string(b"thrown"), self._library.JS_GetException(self._js))
+        elif kind == b"plain" and not self._library.JS_IsPromise(value):
+            self._tell(b"ended", self._string(b"value"), value)
+        else:
+            self._kind, self._awaited = kind, value
+            # It is looked at here. Its own `then` would ask the guest for a constructor.
+            self._library.JS_PromiseMarkAsHandled(self._js, value)
+            self._drop(self._call(b"awaiting", value))
+
+    def _look(self) -> bool:
+        """Returns whether the promise that is awaited has settled, and goes on with its result."""
+        if (promise := self._awaited) is None:
+            return False
+        state = self._library.JS_PromiseState(self._js, promise)
+        if state == PENDING:
+            return False
+        kind, self._awaited = self._kind, None
+        value = self._library.JS_PromiseResult(self._js, promise)
+        self._free(promise)
+        if state != FULFILLED:
+            self._tell(b"ended", self._string(b"thrown"), value)
+        elif kind == b"plain":
+            self._started(b"plain", value)
+        else:
+            inner = self._call(kind, value if kind == b"boxed" else self._namespace)
+            self._free(value)
+            self._started(b"plain", inner)
+        return True
 
     def _eval(self, source: bytes, name: bytes, flags: int) -> _Value:
         value: _Value = self._library.JS_Eval(self._js, source, len(source), name, flags)
@@ -219,17 +252,14 @@ class Native:
     def _call(self, name: bytes, *arguments: _Value) -> _Value:
         """Calls a function of the prelude's; nobody's hold on the arguments changes."""
         given = (_Value * len(arguments))(*arguments)
-        value = self._enter(
+        return self._enter(
             self._library.JS_Call,
             *(self._js, self._functions[name], self._undefined, len(arguments), given),
         )
-        if value.tag == TAG_EXCEPTION:  # there was no memory left to tell it
-            self._free(self._library.JS_GetException(self._js))
-        return value
 
     def _tell(self, name: bytes, *arguments: _Value) -> None:
-        """Calls a function of the prelude's, and lets go of the arguments."""
-        self._free(self._call(name, *arguments))
+        """Tells a function of the prelude's, and lets go of the arguments."""
+        self._drop(self._call(name, *arguments))
         for each in arguments:
             self._free(each)
 
@@ -245,7 +275,7 @@ class Native:
         asked = self._string(name)
         error = self._call(b"missing", asked)
         self._free(asked)
-        if error.tag != TAG_EXCEPTION:
+        if error.tag != TAG_EXCEPTION:  # else there was no memory to make it, and that is thrown
             self._library.JS_Throw(self._js, error)
         return None
 
@@ -253,7 +283,13 @@ class Native:
         self, _context: int, promise: _Value, reason: _Value, handled: bool, _opaque: int
     ) -> None:
         """Tells the prelude of a promise that was rejected unhandled, or is handled after all."""
-        self._free(self._call(b"rejected", promise, reason, _Value(handled, TAG_BOOL)))
+        self._drop(self._call(b"rejected", promise, reason, _Value(handled, TAG_BOOL)))
+
+    def _drop(self, value: _Value) -> None:
+        """Lets go of what a call gave; an error there was want of memory, which shows later."""
+        if value.tag == TAG_EXCEPTION:
+            value = self._library.JS_GetException(self._js)
+        self._free(value)
 
     def _free(self, value: _Value) -> None:
         self._library.JS_FreeValue(self._js, value)
