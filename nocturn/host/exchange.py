@@ -167,9 +167,10 @@ class Exchange:
                 frame = codec.decode(payload)
                 kind = frame.get("type")
                 if kind == "call":
+                    number = self._number(frame)
                     call, count = self._arrived(frame, len(payload))
-                    if "id" in frame:
-                        self._take_off(call, count, frame["id"])
+                    if number is not None:
+                        self._take_off(call, count, number)
                     elif not self._send(self._reply(call, count)):
                         break  # it is gone: what it had sent before is no call any more
                 elif kind == "console":
@@ -184,29 +185,32 @@ class Exchange:
             return _broken(problem)
         return Ending("worker_died", reason="the worker ended before the script did")
 
-    def _arrived(self, frame: dict[str, Any], size_bytes: int) -> tuple[Call, int]:
-        """Takes a call in; returns it, and the how many-th of the run it is.
+    def _number(self, frame: dict[str, Any]) -> int | None:
+        """Returns what a call's reply is known by; None where the worker waits for it.
 
         Raises:
-            WireError: The prelude would have held it back, so the worker has been taken over.
+            WireError: The prelude would not have sent it, so the worker has been taken over.
         """
+        if len(self._in_flight) >= self._limits.calls_in_flight:
+            raise WireError(f"more than {self._limits.calls_in_flight} calls are in flight")
+        if "id" not in frame:
+            return None
+        number = frame["id"]
+        if type(number) is not int or not 0 < number < _NUMBERS or number in self._in_flight:
+            raise WireError("a call in flight has no number of its own")
+        return number
+
+    def _arrived(self, frame: dict[str, Any], size_bytes: int) -> tuple[Call, int]:
+        """Takes a call in; returns it, and the how many-th of the run it is."""
         limits = self._limits
-        if len(self._in_flight) >= limits.calls_in_flight:
-            raise WireError(f"more than {limits.calls_in_flight} calls are in flight")
         self.call_count += 1
         call = _read_call(frame, size_bytes, limits.call_bytes)
         if self.call_count <= limits.calls + 1:  # the first call over the limit is told, no flood
             self.calls.append(call)
         return call, self.call_count
 
-    def _take_off(self, call: Call, count: int, number: object) -> None:
-        """Runs a call in a thread of its own; its reply has its number.
-
-        Raises:
-            WireError: There is no such number, or a call in flight has it.
-        """
-        if type(number) is not int or not 0 < number < _NUMBERS or number in self._in_flight:
-            raise WireError("a call in flight has no number of its own")
+    def _take_off(self, call: Call, count: int, number: int) -> None:
+        """Runs a call in a thread of its own."""
         self._in_flight.add(number)
 
         def run() -> None:

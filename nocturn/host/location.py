@@ -52,7 +52,7 @@ class Locator:
         frames = self._frames(_text(said.get("stack")))
         _, file, line, column, text = frames[0] if frames else ("", None, None, None, "")
         code, cause, errors = said.get("code"), said.get("cause"), said.get("errors")
-        parts: list[object] = errors if isinstance(errors, list) else []
+        parts: list[Any] = errors if isinstance(errors, list) else []  # pyright: ignore[reportUnknownVariableType] - of anything
         return RunError(
             code=code if isinstance(code, str) and code in CODES else None,
             name=_text(said.get("name")) or "Error",
@@ -95,4 +95,4 @@ def _text(value: Any) -> str:
 
 
 def _dict(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] - of anything

@@ -15,8 +15,8 @@ import pytest
 from nocturn import Limits
 from nocturn.host.crew import Crew
 from nocturn.host.execution import Execution
-from nocturn.host.program import Program
 from nocturn.host.process import Worker
+from nocturn.host.program import Program
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the wire is a socket pair")
 

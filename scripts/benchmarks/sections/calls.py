@@ -12,8 +12,8 @@ from yardsticks.processes import Echo, pinned
 
 from nocturn import Limits, tool
 from nocturn.host.execution import Execution
-from nocturn.host.program import Program
 from nocturn.host.pool import Pool
+from nocturn.host.program import Program
 from sections.figure import Figure, Rounds, run, workspace
 
 if TYPE_CHECKING:

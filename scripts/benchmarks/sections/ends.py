@@ -16,8 +16,8 @@ from yardsticks.procfs import children
 
 from nocturn import Limits
 from nocturn.host.execution import Execution
-from nocturn.host.program import Program
 from nocturn.host.pool import Pool, Ticket
+from nocturn.host.program import Program
 from sections.figure import Figure, Rounds
 
 if TYPE_CHECKING:
