@@ -737,9 +737,8 @@
     const given = parse(text);
     randomFrom(given.seed);
     freeze(given.args);
-    next();
-    native.source = given.source;
-    native.name = "warm";
+    native.source = outcome.source = given.source;
+    native.name = given.name;
     flat('{"value":' + encode(given, null, "value") + "}");
   }
 
@@ -754,7 +753,9 @@
       settle("thrown", outcome.uncaught.thrown);
     }
     const text = ending();
-    return flat(slice(text, 0, -1) + unhandledText(ceiling - text.length) + "}");
+    const whole = flat(slice(text, 0, -1) + unhandledText(ceiling - text.length) + "}");
+    settle("none", undefined); // a rehearsal leaves nothing
+    return whole;
   }
 
   function ending() {

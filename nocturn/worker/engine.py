@@ -30,9 +30,12 @@ SHALLOW_STACK_BYTES: Final = min(2 * 1_048_576, STACK_BYTES)
 OUTCOME_BYTES: Final = 16 * 1_048_576
 """Extra heap for telling how a run that used up its own ended."""
 _WARM_UP: Final = (
-    '{"source":"void 0","name":"a","args":["a"],"ceiling":1,"console_bytes":1,"seed":[1,2,3,4],'
+    '{"source":"void 0","name":"a","args":["a"],"ceiling":9,"console_bytes":1,"seed":[1,2,3,4],'
     '"more":[1,{"y":2.5}]}'
 )
+_WARM_HEAP_BYTES: Final = 1 << 40
+LEAD: Final = 1_000
+"""Lines that the prelude puts before a source which the binding has no name for."""
 _NEARLY: Final = 0.4
 """How much of its heap a guest has had when a thrown ``null`` is taken for the engine's; memory
 that was asked for and never touched is not counted."""
@@ -79,8 +82,7 @@ class Engine:
         A fork shares its pages until they are written to; 0.3 ms of a short run went into that.
         """
         self._control("warm", _WARM_UP)
-        if self._native is not None:
-            self._native.warm_up()
+        self._run_through("", _WARM_HEAP_BYTES)
 
     def run(self, start: str, heap_bytes: int) -> str:
         """Runs a source and all that it starts.
@@ -93,6 +95,9 @@ class Engine:
             The ``done`` frame's text.
         """
         self._control("start", start)
+        return self._run_through(start, heap_bytes)
+
+    def _run_through(self, start: str, heap_bytes: int) -> str:
         asynchronous, modular = "await" in start, "import" in start or "export" in start
         del start
         self._context.set_memory_limit(heap_bytes)
@@ -103,8 +108,7 @@ class Engine:
             self._step(self._control, "run", "")
         self._run_jobs()
         while wait := self._control("next", ""):
-            milliseconds = None if wait == "reply" else float(wait)
-            arrived = self._lines.receive_within(milliseconds)
+            arrived = self._lines.receive_within(None if wait == "reply" else float(wait))
             self._step(self._control, "turn", arrived)
             self._run_jobs()
         grown = _peak_bytes() - peak_before
@@ -112,7 +116,8 @@ class Engine:
         # The guest may have left no room to say so.
         self._context.set_memory_limit(heap_bytes + OUTCOME_BYTES)
         done: str = self._control("finish", exhausted)
-        return done[:-1] + f',"heap_bytes":{self._own_bytes + grown}}}'
+        told = f',"lead":{LEAD}' if self._native is None else ""
+        return f'{done[:-1]}{told},"heap_bytes":{self._own_bytes + grown}}}'
 
     def _run_jobs(self) -> None:
         if self._native is not None:

@@ -198,11 +198,6 @@ class Native:
         while self._look():
             pass
 
-    def warm_up(self) -> None:
-        """Does for nothing what every run does, as :meth:`Engine.warm_up` does."""
-        self._free(self._enter(self._eval, self._text(b"source"), self._text(b"name"), 0))
-        self.run_jobs()
-
     def _started(self, kind: bytes, value: _Value) -> None:
         """Takes what evaluating the source gave: an error, its value, or a promise of it."""
         if value.tag == TAG_EXCEPTION:
