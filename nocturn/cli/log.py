@@ -167,5 +167,7 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
         yield f"before it are {verdict.before} lines that nothing vouches for"
     if verdict.torn:
         yield f"torn by a crash, with nothing missing: {verdict.torn}"
+    if verdict.purged:
+        yield f"purged, as a later line tells of each: {verdict.purged}"
     if not verdict.end_is_known:
         yield "how far it went is not known in this place: a cut of its last lines cannot be seen"
