@@ -1,0 +1,199 @@
+"""A folder of files that hold notes' words: what is in it can be looked through, and forgotten."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final
+
+from nocturn.errors import CONFLICT, STORAGE, NocturnError
+from nocturn.names import nfc
+from nocturn.store.confined import Folder
+from nocturn.store.purging import Text
+from nocturn.store.trouble import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from nocturn.store.place import Place
+    from nocturn.store.purging import Doomed
+
+__all__ = ["TEMPORARY", "Leftovers", "Shelf", "in_trash"]
+
+TEMPORARY: Final = re.compile(r"\.nocturn-[0-9a-f]{16}\.tmp")
+"""What a write that was killed leaves; it may hold anything that was to be written."""
+_ATTEMPTS: Final = 8
+
+
+def _as_it_lies(path: str) -> tuple[str, int]:
+    return path, 0
+
+
+def in_trash(path: str) -> tuple[str, int]:
+    """Returns which note a file in the trash was, and when it went there, in milliseconds."""
+    from datetime import UTC, datetime
+
+    stamp, _, note = path.partition("/")
+    try:
+        moment = datetime.strptime(stamp[:16], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:  # no stamp of ours
+        return note or path, 0
+    return note or path, int(moment.timestamp() * 1e3)
+
+
+class Shelf:
+    """The files under one folder, each a note or what was one.
+
+    Args:
+        where: What it is called: ``note``, ``trash``, ``persona``.
+        root: The folder; it may be missing.
+        note_of: Gives of a path in it the note's path, and when it was called that, in
+            milliseconds since 1970 (0: it has nothing to do with when).
+        held: Holds the locks of some notes.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        root: Path,
+        note_of: Callable[[str], tuple[str, int]] = _as_it_lies,
+        held: Callable[[Iterable[str]], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
+        self._where = where
+        self._folder = Folder(root)
+        self._note_of = note_of
+        self._held = held
+
+    def texts(self) -> Iterator[Text]:
+        """Yields the text of each regular file; what is no UTF-8 comes with what can be read of it.
+
+        Raises:
+            NocturnError: ``STORAGE`` or ``PATH_ESCAPE``, something cannot be read.
+        """
+        for path, kind in self._listed():
+            if kind == "closed":
+                raise _closed(path)
+            if kind == "file":
+                data = self._folder.read(path, sys.maxsize).data
+                text = data.decode("utf-8", "surrogateescape")
+                yield Text(self._where, self._note_of(path)[0], text)
+
+    def purge(self, doomed: Doomed) -> int:
+        """Removes the files of a note, or strikes a value out of all files, their names included.
+
+        What a killed write has left is removed at any rate.
+
+        Returns:
+            How many files had it.
+
+        Raises:
+            NocturnError: ``STORAGE``, something could not be looked at or changed; the rest is
+                done. ``PATH_ESCAPE``, the folder itself is a link.
+        """
+        found = 0
+        troubles: list[str] = []
+        for path, kind in self._listed():
+            try:
+                found += self._purge_one(path, kind, doomed)
+            except NocturnError as error:
+                troubles.append(error.message)
+        if troubles:
+            more = f", and {len(troubles) - 1} more like it" if len(troubles) > 1 else ""
+            raise NocturnError(STORAGE, f"{troubles[0]}{more}")
+        return found
+
+    def _listed(self) -> list[tuple[str, str]]:
+        return [(each.path, each.kind) for each in self._folder.walk()]
+
+    def _purge_one(self, path: str, kind: str, doomed: Doomed) -> bool:
+        if kind == "closed":
+            raise _closed(path)
+        note, at_ms = self._note_of(path)
+        temporary = TEMPORARY.fullmatch(path.rpartition("/")[2]) is not None
+        # A canonical name of a note made by hand, which may be decomposed.
+        with self._held([nfc(note)]):
+            if temporary or doomed.has(note, at_ms):
+                with self._folder.place(path) as place:
+                    place.remove()
+                self._folder.drop_empty(path)
+                return not temporary
+            return self._strike(path, doomed)
+
+    def _strike(self, path: str, doomed: Doomed) -> bool:
+        new_path = doomed.strike(path)
+        struck = new_path != path
+        for _ in range(_ATTEMPTS):
+            try:
+                with self._folder.place(path) as place:
+                    struck = self._strike_content(place, doomed) or struck
+                break
+            except NocturnError as error:
+                if error.code != CONFLICT:  # somebody wrote it just now: once more
+                    raise
+        else:
+            message = f"{shown(path)} is written all the time: stop who writes it, and purge again"
+            raise NocturnError(STORAGE, message)
+        if new_path != path:
+            self._rename(path, new_path)
+        return struck
+
+    @staticmethod
+    def _strike_content(place: Place, doomed: Doomed) -> bool:
+        if place.entry is None:
+            return False
+        link = place.link_text()
+        if link is not None:
+            if doomed.strike(link) == link:
+                return False
+            place.remove()
+            return True
+        data = place.read(sys.maxsize).data
+        left = doomed.struck_bytes(data)
+        if left == data:
+            return False
+        place.replace_file(left, unchanged=True)
+        return True
+
+    def _rename(self, path: str, new_path: str) -> None:
+        """Moves a file whose name had the value to one that has not, where nothing is yet."""
+        stem, dot, end = new_path.rpartition(".")
+        for number in range(1, sys.maxsize):
+            free = new_path if number == 1 else f"{stem} ({number}){dot}{end}"
+            with self._folder.place(path) as place, self._folder.place(free) as to:
+                if to.entry is None:
+                    if place.entry is not None:
+                        place.move_to(to)
+                    break
+        self._folder.drop_empty(path)
+
+
+class Leftovers:
+    """What killed writes have left right in some folders.
+
+    Args:
+        folders: Where files are replaced that are no notes.
+    """
+
+    def __init__(self, *folders: Path) -> None:
+        self._folders = [Folder(each) for each in folders]
+
+    def purge(self, _: Doomed) -> int:
+        """Removes all of it, since nobody knows what it was to be; counts nothing.
+
+        Raises:
+            NocturnError: ``STORAGE``, something could not be removed.
+        """
+        for folder in self._folders:
+            for name in folder.names():
+                if TEMPORARY.fullmatch(name):
+                    with folder.place(name) as place:
+                        place.remove()
+        return 0
+
+
+def _closed(path: str) -> NocturnError:
+    message = f"{shown(path)} cannot be looked into: check who owns it and its modes"
+    return NocturnError(STORAGE, message)
