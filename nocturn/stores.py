@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +16,32 @@ from nocturn.store.keys import LocalKey
 from nocturn.store.notes import NoteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from nocturn.store.inbox import Inbox
+    from nocturn.store.purging import Doomed, Purgeable, Text
+    from nocturn.store.records import Records
+    from nocturn.store.shelf import Shelf
 
-__all__ = ["Stores"]
+__all__ = ["Kept", "Stores"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Something that a workspace keeps.
+
+    Attributes:
+        name: What it is called.
+        files: Where it is: patterns of paths in the workspace, where ``*`` crosses no slash and
+            ``**`` does.
+        store: What forgets words of notes; None where there are none.
+        note: Why there are none, or why it must not forget them.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    store: Purgeable | None = None
+    note: str = ""
 
 
 class Stores:
@@ -61,3 +84,66 @@ class Stores:
         from nocturn.store.inbox import Inbox
 
         return Inbox(self._outer, self._key, self._redacted)
+
+    # ---- the one list ----------------------------------------------------------------------------
+
+    def kept(self) -> tuple[Kept, ...]:
+        """Returns all that there is in the workspace, in the order in which it forgets.
+
+        The notes come first, so that nothing is derived from them again; the history is the last,
+        since it alone knows what a note was called.
+        """
+        from nocturn.store.beside import REPL_HISTORY, Derived, Leftovers, Lines
+
+        outer = self._outer
+        return (
+            Kept("notes", ("memory/**",), self._shelves[0]),
+            Kept("trash", (".nocturn/trash/**",), self._shelves[1]),
+            Kept("persona", ("persona/**",), self._shelves[2]),
+            Kept("inbox", (".nocturn/inbox.db", ".nocturn/inbox.db-journal"), self.inbox),
+            Kept("grants", ("grants.json",), self.permissions.grants),
+            Kept("repl history", (f".nocturn/{REPL_HISTORY}",), Lines(outer, REPL_HISTORY)),
+            Kept("derived", tuple(f".nocturn/{each}" for each in DERIVED), Derived(outer, *DERIVED)),
+            Kept(
+                "leftovers",
+                (".nocturn-*.tmp", ".nocturn/.nocturn-*.tmp"),
+                Leftovers(self._workspace, outer),
+            ),
+            Kept("journal", (".nocturn/journal*.jsonl",), self.journal),
+            Kept("history", (".nocturn/history.db", ".nocturn/history.db-journal"), self.records),
+            Kept("vault", ("vault.enc",), note="it guards the value, and only its key opens it"),
+            Kept("policy", ("policy.toml",), note="it is a person's own: no command changes it"),
+            Kept("locks", (".nocturn/*.lock",), note="they are empty"),
+            Kept("askers", (".nocturn/asking/*",), note="empty, and named at random"),
+        )
+
+    def texts(self) -> Iterator[Text]:
+        """Yields every text of a note that is kept: as it is, in the trash, in the history."""
+        for each in (*self._shelves, self.records):
+            yield from each.texts()
+
+    def by_hand(self, doomed: Doomed) -> Iterator[str]:
+        """Yields the files of a person's own, which no command changes, that have what is doomed."""
+        with suppress(FileNotFoundError), open(self._workspace / "policy.toml", "rb") as policy:
+            data = policy.read()
+            named = any(each.encode() in data for each in doomed.names)
+            if named or doomed.struck_bytes(data) != data:
+                yield "policy.toml"
+
+    @cached_property
+    def records(self) -> Records:
+        """The history, to look through and to forget."""
+        from nocturn.store.records import Records
+
+        return Records(self.notes)
+
+    @cached_property
+    def _shelves(self) -> tuple[Shelf, ...]:
+        from nocturn.store.shelf import Shelf, in_trash
+
+        held = self.notes.held
+        return (
+            Shelf("note", self._workspace / "memory", held=held),
+            Shelf("trash", self._outer / "trash", in_trash),
+            Shelf("persona", self._workspace / "persona"),
+        )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nocturn.store.place import Place
     from nocturn.store.purging import Doomed
 
-__all__ = ["TEMPORARY", "Leftovers", "Shelf", "in_trash"]
+__all__ = ["TEMPORARY", "Shelf", "in_trash"]
 
 TEMPORARY: Final = re.compile(r"\.nocturn-[0-9a-f]{16}\.tmp")
 """What a write that was killed leaves; it may hold anything that was to be written."""
@@ -168,30 +168,6 @@ class Shelf:
                         place.move_to(to)
                     break
         self._folder.drop_empty(path)
-
-
-class Leftovers:
-    """What killed writes have left right in some folders.
-
-    Args:
-        folders: Where files are replaced that are no notes.
-    """
-
-    def __init__(self, *folders: Path) -> None:
-        self._folders = [Folder(each) for each in folders]
-
-    def purge(self, _: Doomed) -> int:
-        """Removes all of it, since nobody knows what it was to be; counts nothing.
-
-        Raises:
-            NocturnError: ``STORAGE``, something could not be removed.
-        """
-        for folder in self._folders:
-            for name in folder.names():
-                if TEMPORARY.fullmatch(name):
-                    with folder.place(name) as place:
-                        place.remove()
-        return 0
 
 
 def _closed(path: str) -> NocturnError:
