@@ -5,17 +5,20 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import CONFLICT, NocturnError
 from nocturn.store.directory import Content, Directory, is_link
-from nocturn.store.trouble import disk_trouble, shown
+from nocturn.store.renaming import rename_new
+from nocturn.store.trouble import disk_trouble, shown, taken
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 __all__ = ["Place"]
+
+_NO_SECOND_NAME: Final = {errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS}
 
 
 class Place:
@@ -39,6 +42,11 @@ class Place:
         self._at = at
         self._missing = missing
         self._name = name
+
+    @property
+    def folder_missing(self) -> bool:
+        """Whether folders on its way are missing, which a write makes."""
+        return bool(self._missing)
 
     def link_text(self) -> str | None:
         """Gives what the entry says where it is a link, else None."""
@@ -93,6 +101,44 @@ class Place:
             to.sync()
             self._at.sync()
 
+    def rename_to(self, other: Place | str) -> None:
+        """Moves the entry, a link as the link, and never over anything.
+
+        Args:
+            other: A place where nothing is; or another name in the same folder, which may differ
+                in case alone.
+
+        Raises:
+            NocturnError: ``NAME_TAKEN`` where something has come to be there, ``STORAGE``; the
+                entry is where it was.
+        """
+        path = other if isinstance(other, str) else other.path
+        with disk_trouble(f"moving {shown(self.path)}"), ExitStack() as stack:
+            to, name = self._at, path.rpartition("/")[2]
+            if not isinstance(other, str):
+                to, name = stack.enter_context(other._made_folder()), other._name
+            try:
+                rename_new(self._at, self._name, to, name)
+            except FileExistsError:
+                raise taken(path) from None
+            to.sync()
+            self._at.sync()
+
+    def copy_to(self, other: Place) -> None:
+        """Gives the entry a second place where nothing is: without copying it where that goes.
+
+        Raises:
+            NocturnError: ``STORAGE``.
+        """
+        with disk_trouble(f"keeping {shown(self.path)}"), other._made_folder() as to:
+            try:
+                self._at.link(self._name, to, other._name)
+            except OSError as error:
+                if error.errno not in _NO_SECOND_NAME:
+                    raise
+                self._copy(to, other._name)
+            to.sync()
+
     @contextmanager
     def open_file(self, flags: int, *, make: bool = True) -> Generator[int]:
         """Opens the file here, never through a link.
@@ -133,6 +179,12 @@ class Place:
         if self.entry is not None:
             self._at.drop(self._name)
 
+    def drop_folder(self, name: str) -> bool:
+        """Removes an empty folder beside the entry, and returns whether it is gone."""
+        if not self._missing:
+            self._at.drop(name, folder=True)
+        return bool(self._missing) or self._at.status(name) is None
+
     @contextmanager
     def _made_folder(self) -> Generator[Directory]:
         """Makes the missing folders; unmakes them if what is done inside fails."""
@@ -162,13 +214,16 @@ class Place:
 
     def _copy_across(self, to: Directory, name: str) -> None:
         """Moves to another file system, where rename cannot: copies first, then removes."""
+        self._copy(to, name)
+        to.sync()
+        self._at.unlink(self._name)
+
+    def _copy(self, to: Directory, name: str) -> None:
         text = self.link_text()
         if text is not None:
             to.make_link(name, text)
         else:
             to.replace(name, self._at.read(self._name, sys.maxsize).data)
-        to.sync()
-        self._at.unlink(self._name)
 
 
 def _same(now: os.stat_result | None, then: os.stat_result | None) -> bool:
