@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.permissions import Permissions
 from nocturn.store.data import data_folder
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from nocturn.store.shelf import Shelf
 
 __all__ = ["Kept", "Stores"]
+
+DERIVED: Final = ("catalog.json", "search.db", "search.db-journal")
+"""What is made anew from the notes whenever it is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,7 @@ class Stores:
     @cached_property
     def notes(self) -> NoteStore:
         """The notes as files."""
-        purpose = f"version:{os.path.realpath(self._workspace)}"
-        return NoteStore(
-            self._workspace / "memory",
-            lambda data: self._key.token(purpose, data),
-            self._outer / "trash",
-        )
+        return NoteStore(self._workspace / "memory", self._version_of, self._outer / "trash")
 
     @cached_property
     def permissions(self) -> Permissions:
@@ -133,15 +131,20 @@ class Stores:
     @cached_property
     def records(self) -> Records:
         """The history, to look through and to forget."""
+        from nocturn.store.history import History
         from nocturn.store.records import Records
 
-        return Records(self.notes)
+        return Records(History(self._outer), self._version_of)
+
+    def _version_of(self, data: bytes) -> str:
+        return self._key.token(f"version:{os.path.realpath(self._workspace)}", data)
 
     @cached_property
     def _shelves(self) -> tuple[Shelf, ...]:
+        from nocturn.store.note_locks import NoteLocks
         from nocturn.store.shelf import Shelf, in_trash
 
-        held = self.notes.held
+        held = NoteLocks(self._outer).held
         return (
             Shelf("note", self._workspace / "memory", held=held),
             Shelf("trash", self._outer / "trash", in_trash),

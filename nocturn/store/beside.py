@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from nocturn.store.confined import Folder
-from nocturn.store.shelf import TEMPORARY
+from nocturn.store.orphans import is_orphan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,4 +103,4 @@ class Leftovers:
 
     def _found(self) -> Iterator[tuple[Folder, str]]:
         for folder in self._folders:
-            yield from ((folder, each) for each in folder.names() if TEMPORARY.fullmatch(each))
+            yield from ((folder, each) for each in folder.names() if is_orphan(each))

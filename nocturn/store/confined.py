@@ -18,7 +18,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -120,22 +120,6 @@ class Folder:
             yield place
         finally:
             at.close()
-
-    def drop_empty(self, path: str) -> None:
-        """Removes those folders of a path that are empty by now, if the disk lets them go.
-
-        Args:
-            path: The path of what was in them, as spelled on disk.
-        """
-        with suppress(OSError), ExitStack() as stack:
-            way = [self._open_root()]
-            stack.callback(way[0].close)
-            parts = path.split("/")[:-1]
-            for part in parts:
-                way.append(way[-1].folder(part))
-                stack.callback(way[-1].close)
-            for part, parent in zip(reversed(parts), reversed(way[:-1]), strict=True):
-                parent.drop(part, folder=True)
 
     def names(self) -> list[str]:
         """Gives the names of what is right under the root, in no order; none where it is missing.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from nocturn.errors import CONFLICT, STORAGE, NocturnError
 from nocturn.names import nfc
 from nocturn.store.confined import Folder
+from nocturn.store.orphans import is_orphan
 from nocturn.store.purging import Text
 from nocturn.store.trouble import shown
 
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from nocturn.store.place import Place
     from nocturn.store.purging import Doomed
 
-__all__ = ["TEMPORARY", "Shelf", "in_trash"]
+__all__ = ["Shelf", "in_trash"]
 
-TEMPORARY: Final = re.compile(r"\.nocturn-[0-9a-f]{16}\.tmp")
-"""What a write that was killed leaves; it may hold anything that was to be written."""
 _ATTEMPTS: Final = 8
 
 
@@ -112,23 +110,34 @@ class Shelf:
         if kind == "closed":
             raise _closed(path)
         note, at_ms = self._note_of(path)
-        temporary = TEMPORARY.fullmatch(path.rpartition("/")[2]) is not None
-        # A canonical name of a note made by hand, which may be decomposed.
+        orphan = is_orphan(path.rpartition("/")[2])  # and may hold anything
+        if orphan or doomed.has(note, at_ms):
+            with self._held([nfc(note)]), self._folder.place(path) as place:
+                place.remove()
+            self._folder.drop_empty(path.rpartition("/")[0], above="")
+            return not orphan
+        if doomed.names or not self._is_struck(path, kind, doomed):
+            return False
         with self._held([nfc(note)]):
-            if temporary or doomed.has(note, at_ms):
-                with self._folder.place(path) as place:
-                    place.remove()
-                self._folder.drop_empty(path)
-                return not temporary
-            return self._strike(path, doomed)
+            self._strike(path, doomed)
+        return True
 
-    def _strike(self, path: str, doomed: Doomed) -> bool:
-        new_path = doomed.strike(path)
-        struck = new_path != path
+    def _is_struck(self, path: str, kind: str, doomed: Doomed) -> bool:
+        """Looks before there is a lock: it takes a while, and mostly there is nothing to strike."""
+        if doomed.strike(path) != path:
+            return True
+        if kind == "file":
+            data = self._folder.read(path, sys.maxsize).data
+            return doomed.struck_bytes(data) != data
+        with self._folder.place(path) as place:
+            link = place.link_text()
+        return link is not None and doomed.strike(link) != link
+
+    def _strike(self, path: str, doomed: Doomed) -> None:
         for _ in range(_ATTEMPTS):
             try:
                 with self._folder.place(path) as place:
-                    struck = self._strike_content(place, doomed) or struck
+                    self._strike_content(place, doomed)
                 break
             except NocturnError as error:
                 if error.code != CONFLICT:  # somebody wrote it just now: once more
@@ -136,26 +145,22 @@ class Shelf:
         else:
             message = f"{shown(path)} is written all the time: stop who writes it, and purge again"
             raise NocturnError(STORAGE, message)
-        if new_path != path:
+        if (new_path := doomed.strike(path)) != path:
             self._rename(path, new_path)
-        return struck
 
     @staticmethod
-    def _strike_content(place: Place, doomed: Doomed) -> bool:
+    def _strike_content(place: Place, doomed: Doomed) -> None:
         if place.entry is None:
-            return False
+            return
         link = place.link_text()
         if link is not None:
-            if doomed.strike(link) == link:
-                return False
-            place.remove()
-            return True
+            if doomed.strike(link) != link:
+                place.remove()
+            return
         data = place.read(sys.maxsize).data
         left = doomed.struck_bytes(data)
-        if left == data:
-            return False
-        place.replace_file(left, unchanged=True)
-        return True
+        if left != data:
+            place.replace_file(left, unchanged=True)
 
     def _rename(self, path: str, new_path: str) -> None:
         """Moves a file whose name had the value to one that has not, where nothing is yet."""
@@ -167,7 +172,7 @@ class Shelf:
                     if place.entry is not None:
                         place.move_to(to)
                     break
-        self._folder.drop_empty(path)
+        self._folder.drop_empty(path.rpartition("/")[0], above="")
 
 
 def _closed(path: str) -> NocturnError:
