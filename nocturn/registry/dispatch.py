@@ -60,6 +60,11 @@ class _Deed:
 
     @property
     def content(self) -> bytes:
+        bound = self.preview.bound
+        return self.after if bound is None else bound
+
+    @property
+    def after(self) -> bytes:
         return (self.preview.after or "").encode("utf-8", "surrogatepass")
 
 
@@ -153,7 +158,7 @@ class Dispatcher:
         if len(call.reply) > call_bytes:
             raise too_large("reply", call_bytes, len(call.reply), "ask for less at a time")
         wrote = call.effects and tool.foresee and deed.preview.after is not None
-        call.bytes = len(deed.content) if wrote else len(call.reply)
+        call.bytes = len(deed.after) if wrote else len(call.reply)
         return value
 
     def _note_refused(self, call: Call, caller: Caller) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nocturn.store.trash import Trash
     from nocturn.store.version import Looks
 
-__all__ = ["Change", "Changes"]
+__all__ = ["Change", "Changes", "is_respelling"]
 
 _TRIES: Final = 3
 
@@ -126,15 +126,35 @@ class Changes:
         with suppress(NocturnError):
             with self.history.reading() as pages:
                 last = None if pages is None else pages.last(path)
-            known = None if last is None else last.version
-            if known != version:
+            if (None if last is None else last.version) != version:
                 with self._locks.held(()) as lock:
                     if not lock.also([path]):
                         return
-                    look = self._look(path)
-                    with self.history.changing() as pages:
-                        self._settle(pages, path, look)
+                    self._catch_up([path], lock)
             self._met[path] = version
+
+    def catch_up(self, paths: Iterable[str]) -> dict[str, Look]:
+        """Looks at notes, and brings their history up to what is there. Makes no ``.nocturn/``.
+
+        Returns:
+            What was there, by path.
+
+        Raises:
+            NocturnError: ``STORAGE``.
+        """
+        wanted = [*dict.fromkeys(paths)]
+        if not os.path.isdir(self._outer):
+            return {path: self._look(path) for path in wanted}
+        with self._locks.held(wanted) as lock:
+            return self._catch_up(wanted, lock)
+
+    def _catch_up(self, paths: Sequence[str], lock: HeldNotes) -> dict[str, Look]:
+        with self.history.changing() as pages:
+            self._finish(pages, lock)
+            looks = {path: self._look(path) for path in paths}
+            for path, look in looks.items():
+                self._settle(pages, path, look)
+        return looks
 
     # ---- one change, under its locks -------------------------------------------------------------
 
@@ -224,7 +244,7 @@ class Changes:
             if stamp(place) != look.stamp:
                 raise _MovedError
             if change.to is not None:
-                if same_name_key(change.to) == same_name_key(change.path):
+                if is_respelling(change.path, change.to):
                     place.rename_to(change.to)
                 else:
                     with self._folder.place(change.to) as to:
@@ -319,6 +339,12 @@ class Changes:
         if not self._swept and lock.alone():
             sweep(self._folder)
             self._swept = True
+
+
+def is_respelling(path: str, to: str) -> bool:
+    """Whether two different paths are one name, spelled otherwise, in one folder."""
+    (folder, _, name), (other_folder, _, other) = path.rpartition("/"), to.rpartition("/")
+    return folder == other_folder and same_name_key(name) == same_name_key(other)
 
 
 def _is_several(changes: Sequence[Change]) -> bool:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from nocturn.errors import NocturnError
+from nocturn.errors import CONFLICT, NocturnError
 from nocturn.store.directory import Content
 from nocturn.store.history import KEPT_BYTES
+from nocturn.store.trouble import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from nocturn.store.confined import Folder
     from nocturn.store.place import Place
 
-__all__ = ["ANY", "LOOKED_BYTES", "AnyVersion", "IfVersion", "Look", "Looks"]
+__all__ = ["ANY", "LOOKED_BYTES", "AnyVersion", "IfVersion", "Look", "Looks", "require", "stamp"]
 
 LOOKED_BYTES: Final = KEPT_BYTES + 1
 """What is read of a note to know its version."""
@@ -109,6 +110,23 @@ class Looks:
             return self._folder.read(place.path, LOOKED_BYTES)
         except NocturnError:
             return Content(b"", place.entry, link)
+
+
+def require(path: str, look: Look, if_version: IfVersion) -> None:
+    """Refuses what is not in the version that must be there.
+
+    Raises:
+        NocturnError: ``CONFLICT``, with the present version.
+    """
+    if if_version is ANY or look.version == if_version:
+        return
+    if look.version is None:
+        message = f"{shown(path)} is gone since it was read: write it without a version"
+    elif if_version is None:
+        message = f"{shown(path)} is there already: read it first, then give its version"
+    else:
+        message = f"{shown(path)} was changed since it was read: read it again"
+    raise NocturnError(CONFLICT, message, detail={"version": look.version})
 
 
 def stamp(place: Place) -> str | None:
