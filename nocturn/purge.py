@@ -6,18 +6,19 @@ is killed can be done again: the history, which knows what a note was called, co
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from nocturn.errors import STORAGE, ConfigurationError, NocturnError
+from nocturn.errors import CONFLICT, NOT_FOUND, STORAGE, ConfigurationError, NocturnError
 from nocturn.guard.strike import Strike, windows
 from nocturn.names import note_path
 from nocturn.store.purging import Doomed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from nocturn.guard.scanner import Scanner
+    from nocturn.secrecy import Secrecy
     from nocturn.store.purging import Text
     from nocturn.stores import Stores
 
@@ -30,6 +31,8 @@ NOT_REACHED: Final = (
     "what a model or another program was shown",
 )
 """What no purge finds, in words for people."""
+_ROUNDS: Final = 3
+"""Somebody may write the value once more, between the look and the lock; not for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +86,12 @@ class Purge:
 
     Args:
         stores: Its stores.
+        secrecy: Its secrets.
     """
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, secrecy: Secrecy) -> None:
         self._stores = stores
+        self._secrecy = secrecy
 
     def names_of(self, path: str) -> tuple[str, ...]:
         """Returns every path that a note had, sorted: all that :meth:`note` would forget.
@@ -115,30 +120,53 @@ class Purge:
                 ``STORAGE``, not all could be purged.
         """
         strike = Strike(value)
-        held = (each.path for each in self._stores.texts() if strike(each.text) != each.text)
-        return self._all_of(Doomed(strike=strike, held_by=frozenset(held)))
+        places: dict[str, int] = {}
+        for _ in range(_ROUNDS):
+            done = self._all_of(Doomed(strike=strike, held_by=frozenset(self._holding(strike))))
+            for name, count in done.places.items():
+                places[name] = places.get(name, 0) + count
+            if not any(True for _ in self._holding(strike)):
+                return replace(done, places=places)
+        message = "the value is written again while it is purged: put it into the vault first"
+        raise NocturnError(CONFLICT, message)
 
-    def rescan(self, scanner: Scanner, redact: Callable[[str], str]) -> Iterator[Held]:
+    def entry(self, name: str) -> Purged:
+        """Strikes the value of a vault's entry out of everything but the vault.
+
+        Raises:
+            NocturnError: ``NOT_FOUND``, there is no such entry; and as :meth:`value`.
+            ConfigurationError: The vault cannot be opened.
+        """
+        found = {each.name: each.value for each in self._secrecy.secrets()}
+        if name not in found:
+            message = "the vault has no such entry: nocturn vault list has their names"
+            raise NocturnError(NOT_FOUND, message)
+        return self.value(found[name])
+
+    def rescan(self) -> Iterator[Held]:
         """Finds the texts that hold what is a secret by now.
-
-        Args:
-            scanner: Knows the secrets.
-            redact: Takes them out of a text.
 
         Yields:
             What is found, never a value.
 
         Raises:
             NocturnError: ``STORAGE``, something cannot be read.
+            ConfigurationError: The vault or a source of secrets cannot be read.
         """
+        self._secrecy.read()
+        scanner = self._secrecy.scanner
         if not scanner.armed:
             return
         for each in self._stores.texts():
-            shown, number = redact(each.path), each.number or None
+            shown, number = scanner.redact(each.path), each.number or None
             for secret in scanner.names(each.path):
                 yield Held(each.where, shown, number, secret, "name", None)
             for secret, line in _secrets_in(each, scanner):
                 yield Held(each.where, shown, number, secret, "text", line)
+
+    def _holding(self, strike: Strike) -> Iterator[str]:
+        """Yields the paths of the notes that hold a value, or have held it."""
+        return (each.path for each in self._stores.texts() if strike(each.text) != each.text)
 
     def _all_of(self, doomed: Doomed) -> Purged:
         places: dict[str, int] = {}

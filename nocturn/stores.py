@@ -101,7 +101,9 @@ class Stores:
             Kept("inbox", (".nocturn/inbox.db", ".nocturn/inbox.db-journal"), self.inbox),
             Kept("grants", ("grants.json",), self.permissions.grants),
             Kept("repl history", (f".nocturn/{REPL_HISTORY}",), Lines(outer, REPL_HISTORY)),
-            Kept("derived", tuple(f".nocturn/{each}" for each in DERIVED), Derived(outer, *DERIVED)),
+            Kept(
+                "derived", tuple(f".nocturn/{each}" for each in DERIVED), Derived(outer, *DERIVED)
+            ),
             Kept(
                 "leftovers",
                 (".nocturn-*.tmp", ".nocturn/.nocturn-*.tmp"),
@@ -117,11 +119,12 @@ class Stores:
 
     def texts(self) -> Iterator[Text]:
         """Yields every text of a note that is kept: as it is, in the trash, in the history."""
-        for each in (*self._shelves, self.records):
+        for each in self._shelves:
             yield from each.texts()
+        yield from self.records.texts()
 
     def by_hand(self, doomed: Doomed) -> Iterator[str]:
-        """Yields the files of a person's own, which no command changes, that have what is doomed."""
+        """Yields the files of a person's own that have what is doomed: no command changes them."""
         with suppress(FileNotFoundError), open(self._workspace / "policy.toml", "rb") as policy:
             data = policy.read()
             named = any(each.encode() in data for each in doomed.names)

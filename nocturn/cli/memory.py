@@ -21,6 +21,7 @@ from nocturn.cli.options import (
     mode_of,
     open_workspace,
 )
+from nocturn.cli.purge import purge, rescan
 from nocturn.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -119,6 +120,10 @@ def remove(
     with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
         done = ws.memory.remove(path, mode=mode, agent=agent, dry_run=dry_run)
     return _say_done(done, json, lambda note: f"{note['path']}: in the trash")
+
+
+for _command in (purge, rescan):
+    memory.command()(_command)
 
 
 def _say_done(done: dict[str, Any], json: bool, in_words: Callable[[dict[str, Any]], str]) -> int:

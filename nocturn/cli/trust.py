@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nocturn.cli.grants import grant_lines
-from nocturn.cli.person import agreed
 from nocturn.cli.options import Folder, open_workspace
+from nocturn.cli.person import agreed
 from nocturn.cli.policy import rule_lines
 from nocturn.errors import ConfigurationError
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from nocturn.cli.person import LARGEST_BYTES, text_of, typed
 from nocturn.cli.options import Folder, Json, open_workspace
+from nocturn.cli.person import LARGEST_BYTES, text_of, typed
 from nocturn.errors import BAD_ARGUMENTS, ConfigurationError, NocturnError
 
 if TYPE_CHECKING:

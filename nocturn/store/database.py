@@ -203,4 +203,5 @@ class Database:
 
 
 def _schema(connection: sqlite3.Connection) -> list[Any]:
-    return connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+    what = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    return connection.execute(what).fetchall()

@@ -131,7 +131,7 @@ def _is_in(doomed: Doomed, grant: Grant) -> bool:
     if doomed.has(grant.target):
         return True
     row = _row(grant)
-    return doomed.struck(row) != row
+    return bool(doomed.struck(row) != row)
 
 
 def _row(grant: Grant) -> dict[str, Any]:

@@ -322,9 +322,7 @@ class Pages:
         self._db.execute(
             "UPDATE states SET partner = NULL WHERE partner = ? AND at_ms <= ?", (path, until_ms)
         )
-        self._db.execute(
-            "DELETE FROM unfinished WHERE change NOT IN (SELECT change FROM states)"
-        )
+        self._db.execute("DELETE FROM unfinished WHERE change NOT IN (SELECT change FROM states)")
         self._drop_unused()
         return gone
 

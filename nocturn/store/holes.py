@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Holes"]
 
-_OURS: Final = frozenset({"n", "prev", "at", "phase", "call", "run", "salt", "content", "was", "seal"})
+_OURS: Final = frozenset(
+    {"n", "prev", "at", "phase", "call", "run", "salt", "content", "was", "seal"}
+)
 """What nobody but nocturn has put into a sealed line: not looked through."""
 _TORN: Final = re.compile(rb'\{"n":[0-9]{1,18},"prev":"(?:[0-9a-f]{32})?",')
 
@@ -72,7 +74,9 @@ class Holes:
             return dumped(left).encode(), 0
         return self._chain.hole(link, left).removesuffix(b"\n"), link.n
 
-    def _forgotten(self, entry: dict[str, Any], raw: bytes, *, sealed: bool) -> dict[str, Any] | None:
+    def _forgotten(
+        self, entry: dict[str, Any], raw: bytes, *, sealed: bool
+    ) -> dict[str, Any] | None:
         doomed, left = self._doomed, dict(entry)
         effects = entry.get("effects")
         if isinstance(effects, list) and self._has_mark(raw):

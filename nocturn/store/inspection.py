@@ -192,8 +192,8 @@ class Inspection:
         there = range(self._first.n, self._last.n + 1)
         whole = sum(n in there for n in self._purged - self._holes.keys())
         if whole:
-            self._find(file, number, f"a purge tells of {whole} lines before it that are no holes: "
-                       "it was interrupted, or they were put back; purge the same once more")  # fmt: skip
+            said = f"a purge tells of {whole} lines before it that are no holes: it was killed, or "
+            self._find(file, number, said + "they were put back; purge the same once more")
 
     def _accept(self, link: Link) -> None:
         self._last = link

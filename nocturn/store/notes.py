@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from nocturn.effects import Clearance, Effect, Preview
-from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_FOUND, NocturnError
+from nocturn.errors import BAD_ARGUMENTS, NOT_FOUND, NocturnError
 from nocturn.limits import CATALOG_READ_BYTES, LIST_PAGE, NOTE_READ_BYTES
 from nocturn.store.amendment import amended
 from nocturn.store.changes import Change, Changes, is_respelling
@@ -410,9 +410,7 @@ def _require_text(body: str) -> None:
         raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "content"})
 
 
-def _require_cleared(
-    clearance: Clearance, path: str, look: Look, if_version: IfVersion
-) -> None:
+def _require_cleared(clearance: Clearance, path: str, look: Look, if_version: IfVersion) -> None:
     require(path, look, if_version)
     if clearance.asked:
         require(path, look, clearance.expected)

@@ -143,7 +143,9 @@ def test_a_line_that_is_put_back_is_seen(journal, folder):
     assert journal.trail.verify().whole
 
 
-def test_a_purge_that_ends_after_its_tombstone_is_done_by_the_next(journal, folder, data, monkeypatch):
+def test_a_purge_that_ends_after_its_tombstone_is_done_by_the_next(
+    journal, folder, data, monkeypatch
+):
     from nocturn.store.place import Place
 
     with monkeypatch.context() as broken:
@@ -199,7 +201,9 @@ def test_an_older_line_without_a_salt_gives_up_the_call_id_that_nobody_can_guess
 
     monkeypatch.setattr(chain, "_OF_THE_CHAIN", chain._OF_THE_CHAIN)
     older = chain.Chain(lambda body: journal._chain._token(body))
-    line, link = older.sealed({"call": "c9", "effects": [{"target": "people/lina.md"}]}, chain.NOTHING)
+    line, link = older.sealed(
+        {"call": "c9", "effects": [{"target": "people/lina.md"}]}, chain.NOTHING
+    )
     body = line.split(b',"salt"')[0]
     seal = older._token(body)
     file_of(folder).write_bytes(body + f',"seal":"{seal}"}}\n'.encode())
