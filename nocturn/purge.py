@@ -43,13 +43,13 @@ class Purged:
         what: ``note`` or ``value``.
         names: Every path that the note had, sorted; none for a value.
         places: In how many places of each store it was.
-        by_hand: Files of a person's own that have it still, and that no command changes.
+        left: Files that have it still: a person's own, unknown ones, notes that name a purged one.
     """
 
     what: str
     names: tuple[str, ...]
     places: Mapping[str, int]
-    by_hand: tuple[str, ...]
+    left: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns it as JSON can hold it, with what no purge reaches."""
@@ -183,8 +183,8 @@ class Purge:
             message = f"not all was purged: {said}; put that right, and purge the same once more"
             raise NocturnError(STORAGE, message, detail={"places": places})
         found = {name: count for name, count in places.items() if count}
-        by_hand = tuple(self._stores.by_hand(doomed))
-        return Purged(doomed.kind, tuple(sorted(doomed.names)), found, by_hand)
+        left = tuple(map(doomed.strike, self._stores.left(doomed)))
+        return Purged(doomed.kind, tuple(sorted(doomed.names)), found, left)
 
 
 def _secrets_in(text: Text, scanner: Scanner) -> list[tuple[str, int]]:

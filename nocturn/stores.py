@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from nocturn.errors import NocturnError
 from nocturn.permissions import Permissions
+from nocturn.store.confined import Folder
 from nocturn.store.data import data_folder
 from nocturn.store.journal import JournalFile
 from nocturn.store.keys import LocalKey
@@ -27,6 +30,8 @@ __all__ = ["Kept", "Stores"]
 
 DERIVED: Final = ("catalog.json", "search.db", "search.db-journal")
 """What is made anew from the notes whenever it is missing."""
+_LOOKED_BYTES: Final = 1_048_576
+"""So much is looked at of a file that is none of nocturn's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,15 @@ class Kept:
     files: tuple[str, ...]
     store: Purgeable | None = None
     note: str = ""
+
+    def owns(self, path: str) -> bool:
+        """Returns whether a file is this store's.
+
+        Args:
+            path: Its path in the workspace.
+        """
+        patterns = (re.escape(each).replace(r"\*\*", ".+") for each in self.files)
+        return any(re.fullmatch(each.replace(r"\*", "[^/]*"), path) for each in patterns)
 
 
 class Stores:
@@ -109,7 +123,7 @@ class Stores:
                 (".nocturn-*.tmp", ".nocturn/.nocturn-*.tmp"),
                 Leftovers(self._workspace, outer),
             ),
-            Kept("journal", (".nocturn/journal*.jsonl",), self.journal),
+            Kept("journal", (".nocturn/journal.jsonl", ".nocturn/journal-*.jsonl"), self.journal),
             Kept("history", (".nocturn/history.db", ".nocturn/history.db-journal"), self.records),
             Kept("vault", ("vault.enc",), note="it guards the value, and only its key opens it"),
             Kept("policy", ("policy.toml",), note="it is a person's own: no command changes it"),
@@ -123,13 +137,22 @@ class Stores:
             yield from each.texts()
         yield from self.records.texts()
 
-    def by_hand(self, doomed: Doomed) -> Iterator[str]:
-        """Yields the files of a person's own that have what is doomed: no command changes them."""
-        with suppress(FileNotFoundError), open(self._workspace / "policy.toml", "rb") as policy:
-            data = policy.read()
-            named = any(each.encode() in data for each in doomed.names)
-            if named or doomed.struck_bytes(data) != data:
-                yield "policy.toml"
+    def left(self, doomed: Doomed) -> Iterator[str]:
+        """Yields the files that have what is doomed and that no purge changes.
+
+        Those are a person's own, what nocturn does not know, and notes that name a purged one.
+        """
+        forgetful = [each for each in self.kept() if each.store is not None]
+        for folder, begin in ((self._workspace, ""), (self._outer, ".nocturn/")):
+            for name in sorted(Folder(folder).names()):
+                if any(each.owns(begin + name) for each in forgetful):
+                    continue
+                with suppress(NocturnError):  # a folder, or no file at all
+                    if doomed.is_in(Folder(folder).read(name, _LOOKED_BYTES).data):
+                        yield begin + name
+        for each in self._shelves[0].texts() if doomed.names else ():
+            if doomed.is_in(each.text.encode("utf-8", "surrogateescape")):
+                yield f"memory/{each.path}"
 
     @cached_property
     def records(self) -> Records:

@@ -92,10 +92,11 @@ def _cells(held: Held) -> tuple[str, ...]:
 def _in_words(done: Purged) -> str:
     from nocturn.cli.layout import table
     from nocturn.purge import NOT_REACHED
+    from nocturn.visible import visible
 
     lines = ["it was nowhere"]
     if done.places:
         lines = ["purged, in so many places:"]
         lines.append(table((f"  {name}", str(count)) for name, count in done.places.items()))
-    lines += [f"left, since it is yours to edit: {each}" for each in done.by_hand]
+    lines += [f"left, for you to edit: {visible(each, keep='')}" for each in done.left]
     return "\n".join((*lines, "no purge reaches:", *(f"  {each}" for each in NOT_REACHED)))

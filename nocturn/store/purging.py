@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from nocturn.names import nfc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["FOR_EVER", "PURGED", "Doomed", "Purgeable", "Text"]
+__all__ = ["FOR_EVER", "PURGED", "Doomed", "Purgeable", "Text", "dumped"]
 
 PURGED: Final = "[PURGED]"
 """What stands where a purged note's name stood."""
@@ -53,6 +53,11 @@ class Doomed:
         """Returns whether a path was the note's at a moment, in milliseconds since 1970."""
         until = self.names.get(nfc(path))
         return until is not None and at_ms <= until
+
+    def is_in(self, data: bytes) -> bool:
+        """Returns whether a file's bytes have the value, or name the note."""
+        named = any(each.encode() in data for each in self.names)
+        return named or self.struck_bytes(data) != data
 
     def struck(self, value: Any) -> Any:
         """Returns what JSON can hold without the value, keys too; the same object if it has none.
@@ -99,20 +104,12 @@ class Text:
 class Purgeable(Protocol):
     """A store that holds words of notes, or their names."""
 
-    def purge(self, doomed: Doomed) -> int:
+    def purge(self, doomed: Doomed, /) -> int:
         """Forgets it for good. Done again, it is done to the end: a purge may be killed.
 
         Returns:
             In how many places it was.
         """
-        ...
-
-
-class Readable(Protocol):
-    """A store whose texts can be looked through."""
-
-    def texts(self) -> Iterator[Text]:
-        """Yields every text that it keeps, one at a time."""
         ...
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import stat
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import CONFLICT, STORAGE, NocturnError
@@ -11,7 +13,7 @@ from nocturn.names import nfc
 from nocturn.store.confined import Folder
 from nocturn.store.orphans import is_orphan
 from nocturn.store.purging import Text
-from nocturn.store.trouble import shown
+from nocturn.store.trouble import disk_trouble, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -91,13 +93,16 @@ class Shelf:
             NocturnError: ``STORAGE``, something could not be looked at or changed; the rest is
                 done. ``PATH_ESCAPE``, the folder itself is a link.
         """
-        found = 0
+        found = 0 if doomed.names else self._strike_folders(doomed)
         troubles: list[str] = []
         for path, kind in self._listed():
             try:
                 found += self._purge_one(path, kind, doomed)
             except NocturnError as error:
                 troubles.append(error.message)
+        for path in doomed.names:  # it may have been removed before, and left a folder empty
+            with suppress(NocturnError):
+                self._folder.drop_empty(path.rpartition("/")[0], above="")
         if troubles:
             more = f", and {len(troubles) - 1} more like it" if len(troubles) > 1 else ""
             raise NocturnError(STORAGE, f"{troubles[0]}{more}")
@@ -105,6 +110,22 @@ class Shelf:
 
     def _listed(self) -> list[tuple[str, str]]:
         return [(each.path, each.kind) for each in self._folder.walk()]
+
+    def _strike_folders(self, doomed: Doomed) -> int:
+        """Gives folders whose names have the value other names; returns how many there were."""
+        found = 0
+        for at in self._folder.directories():
+            for name in at.names():
+                new_name = doomed.strike(name)
+                if new_name == name:
+                    continue
+                with disk_trouble(f"renaming {shown(new_name)}"):
+                    status = at.status(name)
+                    if status is not None and stat.S_ISDIR(status.st_mode):
+                        free = next(n for n in _numbered(new_name) if at.status(n) is None)
+                        at.rename(name, at, free)
+                        found += 1
+        return found
 
     def _purge_one(self, path: str, kind: str, doomed: Doomed) -> bool:
         if kind == "closed":
@@ -164,15 +185,22 @@ class Shelf:
 
     def _rename(self, path: str, new_path: str) -> None:
         """Moves a file whose name had the value to one that has not, where nothing is yet."""
-        stem, dot, end = new_path.rpartition(".")
-        for number in range(1, sys.maxsize):
-            free = new_path if number == 1 else f"{stem} ({number}){dot}{end}"
+        for free in _numbered(new_path):
             with self._folder.place(path) as place, self._folder.place(free) as to:
                 if to.entry is None:
                     if place.entry is not None:
                         place.move_to(to)
                     break
         self._folder.drop_empty(path.rpartition("/")[0], above="")
+
+
+def _numbered(path: str) -> Iterator[str]:
+    """Yields a path, and then others like it."""
+    yield path
+    folder, slash, name = path.rpartition("/")
+    stem, dot, end = name.rpartition(".") if "." in name else (name, "", "")
+    for number in itertools.count(2):
+        yield f"{folder}{slash}{stem} ({number}){dot}{end}"
 
 
 def _closed(path: str) -> NocturnError:

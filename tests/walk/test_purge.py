@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import threading
 from contextlib import suppress
 from urllib.parse import quote
@@ -55,7 +54,7 @@ def asked(ws, target, text):
 
 
 def states_of(ws, path):
-    return [each for each in ws._stores.records._history.of(path)]
+    return list(ws._stores.records._history.of(path))
 
 
 def test_a_note_goes_with_its_whole_past_from_every_store(ws, put, everything):
@@ -192,12 +191,25 @@ def test_a_store_that_cannot_be_purged_is_named_and_the_others_are_purged(ws, pu
     assert b"lina" not in everything()
 
 
-def test_a_persons_own_policy_is_named_and_left(ws, put):
+def test_what_no_purge_changes_is_named(ws, put):
     rule = f'[[rule]]\nkind = "memory"\ntarget = "{PATH}"\ndecision = "deny"\n'
     put("policy.toml", rule)
-    ws.memory  # noqa: B018 - made, not used: a policy that is not trusted refuses each write
-    assert ws.purge.note(PATH).by_hand == ("policy.toml",)
+    put("memory/links.md", f"see [her]({PATH})")
+    put(".nocturn/strange", f"{PATH} {VALUE}")
+    assert set(ws.purge.note(PATH).left) == {
+        *("policy.toml", ".nocturn/strange", "memory/links.md"),
+    }
+    assert ws.purge.value(VALUE).left == (".nocturn/strange",)
     assert (ws.path / "policy.toml").read_text() == rule
+
+
+def test_a_folder_named_after_the_value_goes_too_even_if_it_is_empty(ws, everything):
+    (ws.path / "memory" / VALUE / "inner").mkdir(parents=True)
+    (ws.path / "memory/people/old").mkdir(parents=True)
+    ws.purge.value(VALUE)
+    assert VALUE.encode() not in everything()
+    ws.purge.note("people/old/lina.md")
+    assert not (ws.path / "memory/people").exists()
 
 
 def test_every_file_belongs_to_a_store_of_the_list(ws, put):
@@ -213,18 +225,11 @@ def test_every_file_belongs_to_a_store_of_the_list(ws, put):
     ws.memory.catalog()
     kept = ws._stores.kept()
     found = [each.relative_to(ws.path).as_posix() for each in ws.path.rglob("*") if each.is_file()]
-    owners = {path: [each.name for each in kept if owns(each, path)] for path in found}
+    owners = {path: [each.name for each in kept if each.owns(path)] for path in found}
     assert {path: names for path, names in owners.items() if len(names) != 1} == {}
     assert {name for (name,) in owners.values()} >= {
         *("notes", "trash", "inbox", "grants", "journal", "history", "vault", "policy", "locks"),
     }
-
-
-def owns(kept, path):
-    patterns = (
-        re.escape(each).replace(r"\*\*", ".+").replace(r"\*", "[^/]*") for each in kept.files
-    )
-    return any(re.fullmatch(each, path) for each in patterns)
 
 
 def test_what_has_become_a_secret_is_found_by_its_entrys_name_and_never_shown(ws, put):
