@@ -81,10 +81,9 @@ class Holes:
         effects = entry.get("effects")
         if isinstance(effects, list) and self._has_mark(raw):
             rows: list[Any] = [*effects]
-            targets = [str(each.get("target")) for each in rows if isinstance(each, dict)]
-            if any(each in doomed.held_by or doomed.has(each) for each in targets):
-                left.pop("content", None)
             left["effects"] = [_unnamed(each, doomed) for each in rows]
+            if left["effects"] != rows or any(map(self._is_held_by, rows)):
+                left.pop("content", None)
         for name, value in left.items():
             if not (sealed and name in _OURS):
                 left[name] = doomed.struck(value)
@@ -93,6 +92,9 @@ class Holes:
         if not entry.keys() & {"salt", "was"}:  # an older nocturn's: this is what nobody can guess
             left.pop("call", None)
         return left
+
+    def _is_held_by(self, effect: Any) -> bool:
+        return isinstance(effect, dict) and effect.get("target") in self._doomed.held_by
 
     def _torn(self, raw: bytes) -> bytes | None:
         """Returns what may be left of bytes that are no line of ours, or not all of one."""
@@ -107,9 +109,10 @@ class Holes:
 
 
 def _unnamed(effect: Any, doomed: Doomed) -> Any:
-    if isinstance(effect, dict) and doomed.has(str(effect.get("target"))):
-        return {**cast("dict[str, Any]", effect), "target": PURGED}
-    return effect
+    if not isinstance(effect, dict):
+        return effect
+    row = cast("dict[str, Any]", effect)
+    return {**row, "target": PURGED} if doomed.has(str(row.get("target"))) else row
 
 
 def _in_json(text: str) -> bytes:

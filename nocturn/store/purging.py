@@ -60,7 +60,7 @@ class Doomed:
         return named or self.struck_bytes(data) != data
 
     def struck(self, value: Any) -> Any:
-        """Returns what JSON can hold without the value, keys too; the same object if it has none.
+        """Returns what JSON can hold without the value, keys too.
 
         Raises:
             RecursionError: It is nested deeper than anything that nocturn writes.
@@ -69,12 +69,10 @@ class Doomed:
             return self.strike(value)
         if isinstance(value, dict):
             pairs: list[tuple[Any, Any]] = [*value.items()]
-            new = {self.struck(key): self.struck(each) for key, each in pairs}
-            return value if new == value else new
+            return {self.struck(key): self.struck(each) for key, each in pairs}
         if isinstance(value, list):
             items: list[Any] = [*value]
-            made = [self.struck(each) for each in items]
-            return value if made == items else made
+            return [self.struck(each) for each in items]
         return value
 
     def struck_bytes(self, data: bytes) -> bytes:
