@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["Change", "Changes", "is_respelling"]
 
 _TRIES: Final = 3
+_NOTHING: Final = Look()
+"""What is at a path that is not looked at: one that is another's name spelled anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ class Changes:
         number = self._tell(changes, looks, clearance, lock)
         try:
             for each in changes:
-                self._do(each, looks[each.path])
+                self._do(each, looks.get(each.path, _NOTHING))
         except BaseException:
             self._take_back(number, looks)
             raise
@@ -219,7 +221,7 @@ class Changes:
     def _states(
         self, change: Change, looks: Mapping[str, Look], clearance: Clearance
     ) -> list[State]:
-        look = looks[change.path]
+        look = looks.get(change.path, _NOTHING)
 
         def state(path: str, verb: str, before: str | None, after: str | None, size: int) -> State:
             partner = None
@@ -245,7 +247,7 @@ class Changes:
                 raise _MovedError
             if change.to is not None:
                 if is_respelling(change.path, change.to):
-                    place.rename_to(change.to)
+                    place.respell(change.to)
                 else:
                     with self._folder.place(change.to) as to:
                         place.rename_to(to)
@@ -332,7 +334,7 @@ class Changes:
         except NocturnError as error:
             if error.code != NAME_TAKEN:
                 raise
-            return Look()  # it is there by a name that differs in case
+            return _NOTHING  # it is there by a name that differs in case
 
     def _sweep(self, lock: HeldNotes) -> None:
         """Removes what killed writers have left, once, when nobody writes."""
@@ -354,12 +356,13 @@ def _is_several(changes: Sequence[Change]) -> bool:
 def _require_one_spelling(changes: Sequence[Change]) -> None:
     """Refuses what cannot be on every operating system together: ``People/a`` and ``people/b``."""
     spelled: dict[str, str] = {}
-    for each in changes:
-        parts = each.path.split("/")
+    stay = [each.to or each.path for each in changes if each.to or each.data is not None]
+    for path in stay:
+        parts = path.split("/")
         for count in range(1, len(parts) + 1):
             name = "/".join(parts[:count])
             other = spelled.setdefault(same_name_key(name), name)
-            if other != name and each.data is not None:
+            if other != name:
                 message = (
                     f"{shown(name)} differs from {shown(other)} only in case, and not every system "
                     "can hold both: choose one of them"

@@ -52,12 +52,18 @@ CREATE TABLE contents (version TEXT PRIMARY KEY NOT NULL, data BLOB NOT NULL);
 CREATE TABLE unfinished (change INTEGER PRIMARY KEY);
 """
 _COLUMNS: Final = (
-    "number, change, path, verb, before, version, partner, stamp, bytes, at_ms, run, agent"
+    *("number", "change", "path", "verb", "before", "version"),
+    *("partner", "stamp", "bytes", "at_ms", "run", "agent"),
 )
-_NOT_NEWEST: Final = (
-    "number < (SELECT MAX(number) FROM states AS newer WHERE newer.path = states.path)"
-    " AND change NOT IN (SELECT change FROM unfinished)"
-)
+_SELECT: Final = "SELECT * FROM states "
+_DROP_OLD: Final = """
+DELETE FROM states WHERE number IN (
+    SELECT number FROM states
+    WHERE at_ms < ?
+    AND number < (SELECT MAX(number) FROM states AS newer WHERE newer.path = states.path)
+    AND change NOT IN (SELECT change FROM unfinished)
+    ORDER BY number LIMIT ?
+)"""
 _BROKEN: Final = (
     "history.db is broken: it was left as it is; move it away, and nocturn makes another"
 )
@@ -252,7 +258,7 @@ class Pages:
         change = 0
         for each in states:
             row = self._db.execute(
-                f"INSERT INTO states ({_COLUMNS}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO states VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(change, each.path, each.verb, each.before, each.version, each.partner),
                     *(each.stamp, each.bytes, each.at_ms or _now_ms(), each.run, each.agent),
@@ -291,14 +297,10 @@ class Pages:
             since_ms: States from before it are dropped, in milliseconds since 1970.
             most_bytes: The oldest are dropped until all contents have at most so many, compressed.
         """
-        self._db.execute(f"DELETE FROM states WHERE at_ms < ? AND {_NOT_NEWEST}", (since_ms,))
+        self._db.execute(_DROP_OLD, (since_ms, -1))
         self._drop_unused()
         while self._packed_bytes() > most_bytes:
-            oldest = f"SELECT number FROM states WHERE {_NOT_NEWEST} ORDER BY number LIMIT ?"
-            gone = self._db.execute(
-                f"DELETE FROM states WHERE number IN ({oldest})", (_PRUNED_AT_ONCE,)
-            )
-            if not gone.rowcount:
+            if not self._db.execute(_DROP_OLD, (1 << 62, _PRUNED_AT_ONCE)).rowcount:
                 return
             self._drop_unused()
 
@@ -379,9 +381,8 @@ class Pages:
         )
 
     def _states(self, where: str, *values: object) -> list[State]:
-        names = _COLUMNS.split(", ")
-        rows = self._db.execute(f"SELECT {_COLUMNS} FROM states {where}", values)
-        return [State(**dict(zip(names, row, strict=True))) for row in rows]
+        rows = self._db.execute(_SELECT + where, values)
+        return [State(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
 
 def _now_ms() -> int:

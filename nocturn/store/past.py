@@ -74,17 +74,23 @@ class Plan:
         if len(self.changes) == 1 and self.changes[0].to is None:
             (change,) = self.changes
             after = None if change.data is None else change.data.decode(errors="replace")
-            look = self.looks[change.path]
-            return Preview(after, _text(change.path, look), look.version, self.bound)
+            version = self.looks[change.path].version
+            return Preview(after, self._there(change.path), version, self.bound)
         before = after = ""
         for each in self.changes:
-            was = f"==> {each.path} <==\n{_text(each.path, self.looks[each.path]) or ''}\n"
+            was = f"==> {each.path} <==\n{self._there(each.path) or ''}\n"
             before += was
             if each.to is not None:
                 after += was.replace(each.path, each.to, 1)
             elif each.data is not None:
                 after += f"==> {each.path} <==\n{each.data.decode(errors='replace')}\n"
         return Preview(after, before, None, self.bound)
+
+    def _there(self, path: str) -> str | None:
+        look = self.looks.get(path)
+        if look is None or look.content is None:
+            return None
+        return before_of(path, look.content, strict=False)
 
     def to_dict(self) -> dict[str, list[str]]:
         """Returns the paths by what would become of them."""
@@ -215,11 +221,17 @@ class Past:
             for path in open_paths
             if path not in moves.values()
         ]
+        # What goes makes way for what comes, which may be the same name spelled anew.
+        changes.sort(key=lambda each: each.data is not None)
         if not changes:
             raise NocturnError(CONFLICT, "that is taken back already: there is nothing to do")
-        # A name that is only spelled anew is in its own way, and is not looked at again.
-        anew = {to for path, to in moves.items() if is_respelling(path, to)}
-        return Plan(tuple(changes), {path: looks[path] for path in open_paths if path not in anew})
+        gone = [each.path for each in changes if each.data is None]
+        seen = {
+            path: looks[path]
+            for path in open_paths
+            if not any(path != each and is_respelling(path, each) for each in gone)
+        }
+        return Plan(tuple(changes), seen)
 
     def _content_before(self, state: State) -> bytes | None:
         if state.before is None:
@@ -252,15 +264,18 @@ def _moves_back(
     states: Sequence[State],
 ) -> dict[str, str]:
     """Gives those that only have to be moved back, by where they are."""
-    return {
-        each.path: each.partner
-        for each in states
-        if each.partner in paths
-        and each.path in paths
-        and first[each.path].before is None
-        and last[each.partner].version is None
-        and last[each.path].version == first[each.partner].before
-    }
+    moves: dict[str, str] = {}
+    for each in states:
+        back = each.partner
+        if (
+            back is not None
+            and {back, each.path} <= {*paths}
+            and first[each.path].before is None
+            and last[back].version is None
+            and last[each.path].version == first[back].before
+        ):
+            moves[each.path] = back
+    return moves
 
 
 def _refuse_changed(paths: Iterable[str]) -> None:
@@ -274,7 +289,3 @@ def _refuse_changed(paths: Iterable[str]) -> None:
 def _not_kept(path: str) -> NocturnError:
     message = f"that content of {shown(path)} is not in the history: look in the trash for it"
     return NocturnError(NOT_FOUND, message)
-
-
-def _text(path: str, look: Look) -> str | None:
-    return None if look.content is None else before_of(path, look.content, strict=False)

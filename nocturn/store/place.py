@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import CONFLICT, NocturnError
@@ -101,28 +101,27 @@ class Place:
             to.sync()
             self._at.sync()
 
-    def rename_to(self, other: Place | str) -> None:
-        """Moves the entry, a link as the link, and never over anything.
-
-        Args:
-            other: A place where nothing is; or another name in the same folder, which may differ
-                in case alone.
+    def rename_to(self, other: Place) -> None:
+        """Moves the entry, a link as the link, to a place where nothing is; never over anything.
 
         Raises:
             NocturnError: ``NAME_TAKEN`` where something has come to be there, ``STORAGE``; the
                 entry is where it was.
         """
-        path = other if isinstance(other, str) else other.path
-        with disk_trouble(f"moving {shown(self.path)}"), ExitStack() as stack:
-            to, name = self._at, path.rpartition("/")[2]
-            if not isinstance(other, str):
-                to, name = stack.enter_context(other._made_folder()), other._name
-            try:
-                rename_new(self._at, self._name, to, name)
-            except FileExistsError:
-                raise taken(path) from None
-            to.sync()
-            self._at.sync()
+        with disk_trouble(f"moving {shown(self.path)}"), other._made_folder() as to:
+            self._rename(to, other._name, other.path)
+
+    def respell(self, path: str) -> None:
+        """Gives the entry a name that differs from its own in case or in form alone.
+
+        Args:
+            path: Its new path, in the same folder.
+
+        Raises:
+            NocturnError: As :meth:`rename_to`.
+        """
+        with disk_trouble(f"moving {shown(self.path)}"):
+            self._rename(self._at, path.rpartition("/")[2], path)
 
     def copy_to(self, other: Place) -> None:
         """Gives the entry a second place where nothing is: without copying it where that goes.
@@ -206,6 +205,14 @@ class Place:
         finally:
             for each in way[1:]:
                 each.close()
+
+    def _rename(self, to: Directory, name: str, path: str) -> None:
+        try:
+            rename_new(self._at, self._name, to, name)
+        except FileExistsError:
+            raise taken(path) from None
+        to.sync()
+        self._at.sync()
 
     def _require_same(self, at: Directory) -> None:
         if not _same(at.status(self._name), self.entry):
