@@ -398,7 +398,7 @@ class Workspace:
         def caller() -> Caller:
             return self._caller(
                 mode, agent, filename, execution.source, cage, execution.clock, execution.alive,
-                dry_run=dry_run,
+                dry_run=dry_run, run=execution.id,
             )  # fmt: skip
 
         # A name or a source of secrets that is not usable is said before anything runs.
@@ -431,6 +431,7 @@ class Workspace:
         alive: Callable[[], bool],
         *,
         dry_run: bool,
+        run: str = "",
     ) -> Caller:
         from nocturn.effects import Mode
         from nocturn.guard.caller import Caller, agent_of
@@ -449,7 +450,7 @@ class Workspace:
             agent=identity,
             named=named,
             mode=Mode(mode),
-            run=os.urandom(8).hex(),
+            run=run or os.urandom(8).hex(),
             cage=cage,
             script=script,
             clock=clock,

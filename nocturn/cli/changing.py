@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from nocturn.memory import Memory
 
-__all__ = ["change", "say_done"]
+__all__ = ["change"]
 
 
 def change(
@@ -48,11 +48,10 @@ def change(
     mode = mode_of(watched, guarded)
     with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
         done = act(ws.memory, {"mode": mode, "agent": agent, "dry_run": dry_run})
-    return say_done(done, json, in_words)
+    return _say_done(done, json, in_words)
 
 
-def say_done(done: dict[str, Any], json: bool, in_words: Callable[[dict[str, Any]], str]) -> int:
-    """Prints what has become of a change, or what would have in a dry run."""
+def _say_done(done: dict[str, Any], json: bool, in_words: Callable[[dict[str, Any]], str]) -> int:
     from nocturn.cli.layout import diff_lines, say
     from nocturn.visible import visible
 

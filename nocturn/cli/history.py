@@ -1,4 +1,4 @@
-"""``nocturn memory history``, ``diff``, ``restore``, ``undo`` and ``trash``, and ``nocturn undo``."""
+"""What notes were, and going back: ``nocturn memory history``, and ``nocturn undo`` of a run."""
 
 from __future__ import annotations
 
@@ -89,14 +89,10 @@ def diff(
     from nocturn.visible import visible
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
-        if old is None:
-            numbers = [each["number"] for each in ws.memory.history(path)]
-            if len(numbers) < 2:  # noqa: PLR2004 - a diff is of two
-                raise NocturnError(NOT_FOUND, "the note has one state or none: nothing to compare")
-            old = numbers[-2]
-        text = ws.memory.diff(path, old, new)
+        older = _last_but_one(ws, path) if old is None else old
+        text = ws.memory.diff(path, older, new)
     if json:
-        say(dumps({"path": path, "old": old, "new": new, "diff": text}))
+        say(dumps({"path": path, "old": older, "new": new, "diff": text}))
     elif text:
         say(visible(text).rstrip("\n"))
     return 0
@@ -217,7 +213,7 @@ def restore_from_trash(
     Example: nocturn memory trash restore 20260301T083000Z-1f2e3d4c
     """
     return change(
-        lambda memory, options: memory.untrash(slot, **options), _in_words,
+        lambda memory, options: memory.recover(slot, **options), _in_words,
         workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
         secret_env=secret_env, dry_run=dry_run, json=json,
     )  # fmt: skip
@@ -248,10 +244,20 @@ def empty_trash(
     return 0
 
 
+def _last_but_one(ws: Workspace, path: str) -> int:
+    """Returns the number of the state that a note had before it came to be as it is."""
+    numbers: list[int] = [each["number"] for each in ws.memory.history(path)]
+    if len(numbers) < 2:  # noqa: PLR2004 - a difference is between two
+        raise NocturnError(NOT_FOUND, "the note has one state or none: there is nothing to compare")
+    return numbers[-2]
+
+
 def _whole_id(ws: Workspace, beginning: str) -> str:
     """Returns the id of the one run that begins like this."""
     if len(beginning) < _RUN_CHARACTERS:
-        raise ConfigurationError(f"a run is named by its first {_RUN_CHARACTERS} characters or more")
+        raise ConfigurationError(
+            f"a run is named by its first {_RUN_CHARACTERS} characters or more"
+        )
     lines, _ = ws.journal.last(
         1 << 62, lambda entry: str(entry.get("run", "")).startswith(beginning)
     )

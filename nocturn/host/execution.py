@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 from nocturn.errors import CANCELLED, ConfigurationError, NocturnError, RunInterrupted
@@ -36,6 +37,11 @@ class Execution:
         on_call: Told of each call that has ended, in the exchange's thread.
         on_console: Told of each line as it arrives, in the exchange's thread.
         dry_run: Whether the result says what would have been written.
+
+    Attributes:
+        source: The script as text.
+        id: The run's id.
+        clock: The run's clock.
     """
 
     def __init__(
@@ -59,6 +65,7 @@ class Execution:
                 self._refusal = f"the source is not UTF-8 (byte {problem.start}): save it as UTF-8"
                 source = ""
         self.source = source
+        self.id = os.urandom(8).hex()
         self._filename = filename
         self._arguments = _texts(arguments)
         self._limits = limits
@@ -283,6 +290,7 @@ class Execution:
             ),
             isolation=exchange.isolation if exchange else "none",
             would_write=_would_write(exchange) if self._dry_run else None,
+            run=self.id,
         )
 
 

@@ -94,7 +94,8 @@ class Holes:
         return left
 
     def _is_held_by(self, effect: Any) -> bool:
-        return isinstance(effect, dict) and effect.get("target") in self._doomed.held_by
+        row = cast("dict[str, Any]", effect) if isinstance(effect, dict) else {}
+        return row.get("target") in self._doomed.held_by
 
     def _torn(self, raw: bytes) -> bytes | None:
         """Returns what may be left of bytes that are no line of ours, or not all of one."""
