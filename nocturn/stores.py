@@ -168,11 +168,11 @@ class Stores:
     @cached_property
     def _shelves(self) -> tuple[Shelf, ...]:
         from nocturn.store.note_locks import NoteLocks
-        from nocturn.store.shelf import Shelf, in_trash
+        from nocturn.store.shelf import Shelf, as_now, in_trash, no_note
 
         held = NoteLocks(self._outer).held
         return (
-            Shelf("note", self._workspace / "memory", held=held),
+            Shelf("note", self._workspace / "memory", as_now, held),
             Shelf("trash", self._outer / "trash", in_trash),
-            Shelf("persona", self._workspace / "persona"),
+            Shelf("persona", self._workspace / "persona", no_note),
         )

@@ -12,7 +12,7 @@ from nocturn.errors import CONFLICT, STORAGE, NocturnError
 from nocturn.names import nfc
 from nocturn.store.confined import Folder
 from nocturn.store.orphans import is_orphan
-from nocturn.store.purging import Text
+from nocturn.store.purging import FOR_EVER, Text
 from nocturn.store.trouble import disk_trouble, shown
 
 if TYPE_CHECKING:
@@ -23,13 +23,19 @@ if TYPE_CHECKING:
     from nocturn.store.place import Place
     from nocturn.store.purging import Doomed
 
-__all__ = ["Shelf", "in_trash"]
+__all__ = ["Shelf", "as_now", "in_trash", "no_note"]
 
 _ATTEMPTS: Final = 8
 
 
-def _as_it_lies(path: str) -> tuple[str, int]:
-    return path, 0
+def as_now(path: str) -> tuple[str, int]:
+    """Returns which note a file in ``memory/`` is: the one that has this path now."""
+    return path, FOR_EVER
+
+
+def no_note(path: str) -> tuple[str, int]:
+    """Returns a file's path and a moment at which no note had it."""
+    return path, FOR_EVER + 1
 
 
 def in_trash(path: str) -> tuple[str, int]:
@@ -50,8 +56,8 @@ class Shelf:
     Args:
         where: What it is called: ``note``, ``trash``, ``persona``.
         root: The folder; it may be missing.
-        note_of: Gives of a path in it the note's path, and when it was called that, in
-            milliseconds since 1970 (0: it has nothing to do with when).
+        note_of: Gives of a path in it the note's path, and when the note was called that, in
+            milliseconds since 1970: :func:`as_now`, :func:`in_trash` or :func:`no_note`.
         held: Holds the locks of some notes.
     """
 
@@ -59,7 +65,7 @@ class Shelf:
         self,
         where: str,
         root: Path,
-        note_of: Callable[[str], tuple[str, int]] = _as_it_lies,
+        note_of: Callable[[str], tuple[str, int]],
         held: Callable[[Iterable[str]], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._where = where

@@ -69,7 +69,9 @@ def test_a_note_goes_with_its_whole_past_from_every_store(ws, put, everything):
     ws.permissions.grant("scribe", "write", PATH)
     ws.permissions.grant("scribe", "write", "people/ben.md")
     put(".nocturn/repl_history", f"1 + 1\nnocturn.memory.read('{PATH}')\n")
-    put("memory/people/.nocturn-0123456789abcdef.tmp", "Likes a crash.")
+    for folder in ("memory/people/", ".nocturn/", ""):
+        put(f"{folder}.nocturn-0123456789abcdef.tmp", "Likes a crash.")
+    put(".nocturn/search.db", "an index of Likes stars.")
 
     done = ws.purge.note(PATH)
 
@@ -112,6 +114,8 @@ def test_a_value_is_struck_from_every_store_however_it_is_dressed(ws, put, every
     put("memory/bytes.md", b"\xff\xfe " + VALUE.encode())
     put("persona/MEMORY.md", f"- it is {VALUE}\n- it is not\n")
     put(".nocturn/repl_history", f"token = '{VALUE}'\n1 + 1\n")
+    put(".nocturn/.nocturn-0123456789abcdef.tmp", f"a crash {VALUE}")
+    put(".nocturn/catalog.json", f"a cache of {VALUE}")
     asked(ws, "a.md", f"the token is {VALUE}")
     ws.permissions.grant("scribe", "write", f"{VALUE}.md")
     ws.run(f"nocturn.call('tool-{VALUE}', {{}}).catch(() => 1)", agent=None)
@@ -255,3 +259,27 @@ def test_what_has_become_a_secret_is_found_by_its_entrys_name_and_never_shown(ws
     }
     ws.purge.entry("TOKEN")
     assert list(ws.purge.rescan()) == []
+
+
+def test_a_note_goes_under_each_name_that_it_had_and_other_notes_of_such_a_name_stay(
+    ws, everything
+):
+    ws.memory.write("first.md", "s", "Likes dinosaurs.")
+    ws.memory.remove("first.md")
+    ws.memory.write("first.md", "s", "Likes trains.")
+    ws.memory.move("first.md", "second.md")
+    ws.memory.write("first.md", "another", "Likes nothing.")
+    (ws.path / "persona").mkdir()
+    (ws.path / "persona/third.md").write_text("is no note")
+    ws.memory.move("second.md", "third.md")
+    ws.permissions.grant("scribe", "write", "second.md")
+    assert ws.purge.names_of("second.md") == ("first.md", "second.md", "third.md")
+    done = ws.purge.note("second.md")  # an old name: it is called third.md now
+    assert done.names == ("first.md", "second.md", "third.md")
+    left = everything()
+    for gone in (b"dinosaurs", b"trains", b"second", b"memory/third"):
+        assert gone not in left, gone
+    assert (ws.path / "persona/third.md").read_text() == "is no note"
+    assert ws.memory.read("first.md").endswith("Likes nothing.")
+    assert [each.verb for each in states_of(ws, "first.md")] == ["write"]
+    assert ws.journal.verify().whole

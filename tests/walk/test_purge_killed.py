@@ -1,4 +1,4 @@
-"""A purge that is killed, with a real SIGKILL, leaves a workspace that works; the next one ends it."""
+"""A purge that is killed, by a real SIGKILL, leaves what works, and the next one ends it."""
 
 from __future__ import annotations
 
