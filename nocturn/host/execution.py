@@ -37,11 +37,6 @@ class Execution:
         on_call: Told of each call that has ended, in the exchange's thread.
         on_console: Told of each line as it arrives, in the exchange's thread.
         dry_run: Whether the result says what would have been written.
-
-    Attributes:
-        source: The script as text.
-        id: The run's id.
-        clock: The run's clock.
     """
 
     def __init__(
@@ -65,7 +60,7 @@ class Execution:
                 self._refusal = f"the source is not UTF-8 (byte {problem.start}): save it as UTF-8"
                 source = ""
         self.source = source
-        self.id = os.urandom(8).hex()
+        self.identity = os.urandom(8).hex()
         self._filename = filename
         self._arguments = _texts(arguments)
         self._limits = limits
@@ -104,7 +99,10 @@ class Execution:
         if refusal := self._refusal or self._too_large():
             error = RunError(code=None, name="RefusedSource", message=refusal)
             return RunResult(
-                status="refused_source", error=error, would_write=() if self._dry_run else None
+                status="refused_source",
+                error=error,
+                would_write=() if self._dry_run else None,
+                run=self.identity,
             )
         worker = self._pool.take(self._limits, self._ticket)
         if worker is None:
@@ -290,7 +288,7 @@ class Execution:
             ),
             isolation=exchange.isolation if exchange else "none",
             would_write=_would_write(exchange) if self._dry_run else None,
-            run=self.id,
+            run=self.identity,
         )
 
 

@@ -141,8 +141,8 @@ class RunResult:
         isolation: The level of the lock-down that it ran under; ``none`` where nothing ran.
         would_write: What a dry run would have written, in order; None where it was no dry run, and
             then not in :meth:`to_dict`.
-        run: Its id, as the journal and the notes' history have it, for :meth:`Memory.undo`; not in
-            :meth:`to_dict`, whose shape is one for all. Empty where nothing ran.
+        run: What the journal and the history call this run: ``ws.memory.undo(run=result.run)``. Not
+            in :meth:`to_dict`.
     """
 
     status: str
@@ -154,7 +154,7 @@ class RunResult:
     usage: Usage = Usage()
     isolation: str = "none"
     would_write: tuple[WouldWrite, ...] | None = None
-    run: str = ""
+    run: str = field(default="", compare=False)
 
     @property
     def ok(self) -> bool:
