@@ -13,13 +13,13 @@ from nocturn.errors import CONFLICT, NOT_FOUND, STORAGE, ConfigurationError, Noc
 from nocturn.guard.strike import Strike, windows
 from nocturn.names import note_path
 from nocturn.store.purging import Doomed
+from nocturn.store.trouble import shown as in_quotes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from nocturn.guard.scanner import Scanner
     from nocturn.secrecy import Secrecy
-    from nocturn.store.purging import Text
     from nocturn.stores import Stores
 
 __all__ = ["NOT_REACHED", "Held", "Purge", "Purged"]
@@ -150,23 +150,34 @@ class Purge:
             What is found, never a value.
 
         Raises:
-            NocturnError: ``STORAGE``, something cannot be read.
+            NocturnError: ``STORAGE``, something cannot be read; all the rest was looked through.
             ConfigurationError: The vault or a source of secrets cannot be read.
         """
         self._secrecy.read()
         scanner = self._secrecy.scanner
         if not scanner.armed:
             return
+        closed: list[str] = []
         for each in self._stores.texts():
             shown, number = scanner.redact(each.path), each.number or None
+            if each.text is None:
+                closed.append(shown)
             for secret in scanner.names(each.path):
                 yield Held(each.where, shown, number, secret, "name", None)
-            for secret, line in _secrets_in(each, scanner):
+            for secret, line in _secrets_in(each.text or "", scanner):
                 yield Held(each.where, shown, number, secret, "text", line)
+        if closed:
+            more = f" and {len(closed) - 1} more" if len(closed) > 1 else ""
+            message = f"not all could be read: {in_quotes(closed[0])}{more}: check the modes"
+            raise NocturnError(STORAGE, message)
 
     def _holding(self, strike: Strike) -> Iterator[str]:
         """Yields the paths of the notes that hold a value, or have held it."""
-        return (each.path for each in self._stores.texts() if strike(each.text) != each.text)
+        return (
+            each.path
+            for each in self._stores.texts()
+            if each.text and strike(each.text) != each.text
+        )
 
     def _all_of(self, doomed: Doomed) -> Purged:
         places: dict[str, int] = {}
@@ -187,10 +198,10 @@ class Purge:
         return Purged(doomed.kind, tuple(sorted(doomed.names)), found, left)
 
 
-def _secrets_in(text: Text, scanner: Scanner) -> list[tuple[str, int]]:
+def _secrets_in(text: str, scanner: Scanner) -> list[tuple[str, int]]:
     """Returns each secret that a text holds, with the line where it is first."""
     first: dict[str, int] = {}
-    for begin, window in windows(text.text):
+    for begin, window in windows(text):
         for secret, start, _ in scanner.found(window):
             first.setdefault(secret, begin + start)
-    return sorted((secret, 1 + text.text.count("\n", 0, at)) for secret, at in first.items())
+    return sorted((secret, 1 + text.count("\n", 0, at)) for secret, at in first.items())

@@ -151,7 +151,7 @@ class Stores:
                     if doomed.is_in(Folder(folder).read(name, _LOOKED_BYTES).data):
                         yield begin + name
         for each in self._shelves[0].texts() if doomed.names else ():
-            if doomed.is_in(each.text.encode("utf-8", "surrogateescape")):
+            if doomed.is_in((each.text or "").encode("utf-8", "surrogateescape")):
                 yield f"memory/{each.path}"
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nocturn.cli.options import Folder, Json, SecretEnv, open_workspace
-from nocturn.errors import ConfigurationError
+from nocturn.errors import ConfigurationError, NocturnError
 
 if TYPE_CHECKING:
     from nocturn.purge import Held, Purged
@@ -74,12 +74,19 @@ def rescan(workspace: Folder = None, secret_env: SecretEnv = None, json: Json = 
     """
     from nocturn.cli.layout import say, table
 
+    found: list[Held] = []
+    trouble = None
     with open_workspace(workspace, secret_env=secret_env) as ws:
-        found = list(ws.purge.rescan())
+        try:
+            found.extend(ws.purge.rescan())
+        except NocturnError as error:  # what was found before is told first
+            trouble = error
     if json:
         say(dumps([each.to_dict() for each in found]))
     elif found:
         say(table(_cells(each) for each in found))
+    if trouble is not None:
+        raise trouble
     return 1 if found else 0
 
 

@@ -87,15 +87,15 @@ class Text:
     """Something that a store keeps of a note.
 
     Attributes:
-        where: Which store: ``note``, ``history``, ``trash``.
+        where: Which store: ``note``, ``trash``, ``persona``, ``history``.
         path: The note's path.
-        text: The text.
+        text: The text; None where it is there and cannot be read.
         number: The state's number in the history; 0 elsewhere.
     """
 
     where: str
     path: str
-    text: str = field(repr=False)
+    text: str | None = field(repr=False)
     number: int = 0
 
 

@@ -77,7 +77,7 @@ class Records:
                 found = sum(pages.forget(name, until) for name, until in doomed.names.items())
         else:
             for each in self.texts():  # before the lock, since looking at a text takes its time
-                doomed.strike(each.text)
+                doomed.strike(each.text or "")
             with self._history.changing() as pages:
                 found = pages.strike(doomed.strike, doomed.struck_bytes, self._token)
         self._history.compact()

@@ -8,7 +8,7 @@ import sys
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Final
 
-from nocturn.errors import CONFLICT, STORAGE, NocturnError
+from nocturn.errors import CONFLICT, NOT_A_NOTE, NOT_FOUND, STORAGE, NocturnError
 from nocturn.names import nfc
 from nocturn.store.confined import Folder
 from nocturn.store.orphans import is_orphan
@@ -77,15 +77,21 @@ class Shelf:
         """Yields the text of each regular file; what is no UTF-8 comes with what can be read of it.
 
         Raises:
-            NocturnError: ``STORAGE`` or ``PATH_ESCAPE``, something cannot be read.
+            NocturnError: ``STORAGE`` or ``PATH_ESCAPE``, the folder itself cannot be opened.
         """
         for path, kind in self._listed():
-            if kind == "closed":
-                raise _closed(path)
-            if kind == "file":
-                data = self._folder.read(path, sys.maxsize).data
-                text = data.decode("utf-8", "surrogateescape")
-                yield Text(self._where, self._note_of(path)[0], text)
+            note = self._note_of(path)[0]
+            if kind == "other":
+                continue
+            try:
+                if kind == "closed":
+                    raise _closed(path)
+                data = self._data(path)
+            except NocturnError:
+                yield Text(self._where, note, None)
+                continue
+            if data is not None:
+                yield Text(self._where, note, data.decode("utf-8", "surrogateescape"))
 
     def purge(self, doomed: Doomed) -> int:
         """Removes the files of a note, or strikes a value out of all files, their names included.
@@ -121,7 +127,11 @@ class Shelf:
         """Gives folders whose names have the value other names; returns how many there were."""
         found = 0
         for at in self._folder.directories():
-            for name in at.names():
+            try:
+                names = at.names()
+            except OSError:  # the walk tells of it
+                continue
+            for name in names:
                 new_name = doomed.strike(name)
                 if new_name == name:
                     continue
@@ -154,11 +164,25 @@ class Shelf:
         if doomed.strike(path) != path:
             return True
         if kind == "file":
-            data = self._folder.read(path, sys.maxsize).data
-            return doomed.struck_bytes(data) != data
-        with self._folder.place(path) as place:
-            link = place.link_text()
+            data = self._data(path)
+            return data is not None and doomed.struck_bytes(data) != data
+        try:
+            with self._folder.place(path) as place:
+                link = place.link_text()
+        except NocturnError as error:
+            if error.code == NOT_A_NOTE:  # a FIFO or a device, which says nothing
+                return False
+            raise
         return link is not None and doomed.strike(link) != link
+
+    def _data(self, path: str) -> bytes | None:
+        """Returns what a file says; None where it went since it was listed."""
+        try:
+            return self._folder.read(path, sys.maxsize).data
+        except NocturnError as error:
+            if error.code == NOT_FOUND:
+                return None
+            raise
 
     def _strike(self, path: str, doomed: Doomed) -> None:
         for _ in range(_ATTEMPTS):

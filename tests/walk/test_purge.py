@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from nocturn.errors import BAD_ARGUMENTS, NOT_FOUND, STORAGE, NocturnError
+from nocturn.store.directory import Directory
 
 VALUE = "kJ8$xQ2-zR7wLm4!pT"
 PATH = "people/lina.md"
@@ -43,6 +46,26 @@ def everything(ws, tmp_path):
         return b"\n".join([*names, *(each.read_bytes() for each in found if each.is_file())])
 
     return read
+
+
+@pytest.fixture
+def as_somebody_else(monkeypatch):
+    """Closes a folder for whoever runs this, root too, who obeys no modes."""
+
+    @contextmanager
+    def closed(folder):
+        real = Directory.names
+
+        def names(self):
+            if Path(self._path) == folder:
+                raise PermissionError(errno.EACCES, "closed")
+            return real(self)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Directory, "names", names)
+            yield
+
+    return closed
 
 
 def asked(ws, target, text):
@@ -283,3 +306,22 @@ def test_a_note_goes_under_each_name_that_it_had_and_other_notes_of_such_a_name_
     assert ws.memory.read("first.md").endswith("Likes nothing.")
     assert [each.verb for each in states_of(ws, "first.md")] == ["write"]
     assert ws.journal.verify().whole
+
+
+def test_what_cannot_be_looked_at_ends_nothing_else_and_is_told(ws, put, as_somebody_else):
+    put("memory/a.md", f"it is {VALUE}")
+    put("memory/closed/b.md", "hidden")
+    os.mkfifo(ws.path / "memory/pipe.md")
+    ws.vault.set("TOKEN", VALUE)
+    with as_somebody_else(ws.path / "memory/closed"):
+        found = []
+        with pytest.raises(NocturnError) as refused:
+            found.extend(ws.purge.rescan())
+        assert refused.value.code == STORAGE
+        assert {each.path for each in found} == {"a.md"}
+        with pytest.raises(NocturnError) as refused:
+            ws.purge.value(VALUE)
+        assert refused.value.code == STORAGE
+        assert "closed" in refused.value.message
+    assert (ws.path / "memory/a.md").read_text() == "it is [REDACTED]"
+    assert ws.purge.value(VALUE).places == {}
