@@ -18,6 +18,8 @@ __all__ = ["Strike", "windows"]
 
 _OWN: Final = 1_048_576
 """A longer text is looked at in stretches of so many characters: its length costs time alone."""
+_SHORT: Final = 128
+"""A longer text is remembered by its hash."""
 _OVERLAP: Final = 2 * VAULT_VALUE_BYTES
 """The longest value in hex."""
 
@@ -47,11 +49,15 @@ class Strike:
             raise too_large("value", VAULT_VALUE_BYTES, size, "purge its most secret part")
         self._value = value
         self._scanner = Scanner([_One(value)])
-        self._seen: dict[bytes, str | None] = {}
+        self._seen: dict[object, str | None] = {}
 
     def __call__(self, text: str) -> str:
         """Returns the text with ``[REDACTED]`` for each stretch that holds something of it."""
-        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        if len(text) < SECRET_CHARACTERS:
+            return text
+        key: object = text
+        if len(text) > _SHORT:
+            key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
         if key not in self._seen:
             left = self._left_of(text)
             self._seen[key] = None if left == text else left

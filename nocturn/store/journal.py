@@ -122,18 +122,18 @@ class JournalFile:
         from nocturn.store.holes import Holes
 
         holes = Holes(self._chain, doomed)
+        numbers: list[int] = []
         found = 0
         with self._head.held() as known:
-            numbers: list[int] = []
             for place in self._volumes.places():
-                _, in_it, _ = holes.made_in(place.read(sys.maxsize).data)
+                _, in_it, changed = holes.made_in(place.read(sys.maxsize).data)
                 numbers += in_it
+                found += changed
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             self._add(purge_entry(doomed.kind, numbers, now), known, durable=True)
-            for place in self._volumes.places():
+            for place in self._volumes.places() if found else ():
                 data = place.read(sys.maxsize).data
                 left, _, changed = holes.made_in(data)
-                found += changed
                 if changed:
                     place.replace_file(left, unchanged=True)
         return found

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 import stat
 import sys
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Final
 
-from nocturn.errors import CONFLICT, NOT_A_NOTE, NOT_FOUND, STORAGE, NocturnError
+from nocturn.errors import CONFLICT, STORAGE, NocturnError
 from nocturn.names import nfc
 from nocturn.store.confined import Folder
+from nocturn.store.directory import is_link
 from nocturn.store.orphans import is_orphan
 from nocturn.store.purging import FOR_EVER, Text
 from nocturn.store.trouble import disk_trouble, shown
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from nocturn.store.confined import Entry
     from nocturn.store.place import Place
     from nocturn.store.purging import Doomed
 
@@ -79,19 +83,18 @@ class Shelf:
         Raises:
             NocturnError: ``STORAGE`` or ``PATH_ESCAPE``, the folder itself cannot be opened.
         """
-        for path, kind in self._listed():
-            note = self._note_of(path)[0]
-            if kind == "other":
+        for entry in self._folder.walk():
+            if entry.kind == "other":
                 continue
+            note = self._note_of(entry.path)[0]
             try:
-                if kind == "closed":
-                    raise _closed(path)
-                data = self._data(path)
-            except NocturnError:
-                yield Text(self._where, note, None)
+                text = _data_of(entry).decode("utf-8", "surrogateescape")
+            except FileNotFoundError:  # it went since it was listed
                 continue
-            if data is not None:
-                yield Text(self._where, note, data.decode("utf-8", "surrogateescape"))
+            except OSError:
+                yield Text(self._where, note, None)
+            else:
+                yield Text(self._where, note, text)
 
     def purge(self, doomed: Doomed) -> int:
         """Removes the files of a note, or strikes a value out of all files, their names included.
@@ -107,9 +110,10 @@ class Shelf:
         """
         found = 0 if doomed.names else self._strike_folders(doomed)
         troubles: list[str] = []
-        for path, kind in self._listed():
+        # Looked at where the walk is, so that no folder is listed once for each of its files.
+        for path in [each.path for each in self._folder.walk() if self._is_to_change(each, doomed)]:
             try:
-                found += self._purge_one(path, kind, doomed)
+                found += self._change(path, doomed)
             except NocturnError as error:
                 troubles.append(error.message)
         for path in doomed.names:  # it may have been removed before, and left a folder empty
@@ -119,9 +123,6 @@ class Shelf:
             more = f", and {len(troubles) - 1} more like it" if len(troubles) > 1 else ""
             raise NocturnError(STORAGE, f"{troubles[0]}{more}")
         return found
-
-    def _listed(self) -> list[tuple[str, str]]:
-        return [(each.path, each.kind) for each in self._folder.walk()]
 
     def _strike_folders(self, doomed: Doomed) -> int:
         """Gives folders whose names have the value other names; returns how many there were."""
@@ -143,46 +144,40 @@ class Shelf:
                         found += 1
         return found
 
-    def _purge_one(self, path: str, kind: str, doomed: Doomed) -> bool:
-        if kind == "closed":
-            raise _closed(path)
-        note, at_ms = self._note_of(path)
+    def _is_to_change(self, entry: Entry, doomed: Doomed) -> bool:
+        """Looks before there is a lock: it takes a while, and mostly there is nothing to do."""
+        if entry.kind == "closed" or self._is_to_go(entry.path, doomed):
+            return True
+        if doomed.names:
+            return False
+        try:
+            if entry.kind == "file":
+                data = _data_of(entry)
+                found = doomed.struck_bytes(data) != data
+            else:
+                link = _link_of(entry)
+                found = doomed.strike(link) != link
+        except FileNotFoundError:  # it went since it was listed
+            return False
+        except OSError:  # which the change tells
+            return True
+        return found or doomed.strike(entry.path) != entry.path
+
+    def _is_to_go(self, path: str, doomed: Doomed) -> bool:
         orphan = is_orphan(path.rpartition("/")[2])  # and may hold anything
-        if orphan or doomed.has(note, at_ms):
-            with self._held([nfc(note)]), self._folder.place(path) as place:
+        return orphan or doomed.has(*self._note_of(path))
+
+    def _change(self, path: str, doomed: Doomed) -> bool:
+        """Removes a file or strikes the value out of it; returns whether it counts."""
+        note = nfc(self._note_of(path)[0])
+        if self._is_to_go(path, doomed):
+            with self._held([note]), self._folder.place(path) as place:
                 place.remove()
             self._folder.drop_empty(path.rpartition("/")[0], above="")
-            return not orphan
-        if doomed.names or not self._is_struck(path, kind, doomed):
-            return False
-        with self._held([nfc(note)]):
+            return not is_orphan(path.rpartition("/")[2])
+        with self._held([note]):
             self._strike(path, doomed)
         return True
-
-    def _is_struck(self, path: str, kind: str, doomed: Doomed) -> bool:
-        """Looks before there is a lock: it takes a while, and mostly there is nothing to strike."""
-        if doomed.strike(path) != path:
-            return True
-        if kind == "file":
-            data = self._data(path)
-            return data is not None and doomed.struck_bytes(data) != data
-        try:
-            with self._folder.place(path) as place:
-                link = place.link_text()
-        except NocturnError as error:
-            if error.code == NOT_A_NOTE:  # a FIFO or a device, which says nothing
-                return False
-            raise
-        return link is not None and doomed.strike(link) != link
-
-    def _data(self, path: str) -> bytes | None:
-        """Returns what a file says; None where it went since it was listed."""
-        try:
-            return self._folder.read(path, sys.maxsize).data
-        except NocturnError as error:
-            if error.code == NOT_FOUND:
-                return None
-            raise
 
     def _strike(self, path: str, doomed: Doomed) -> None:
         for _ in range(_ATTEMPTS):
@@ -233,6 +228,18 @@ def _numbered(path: str) -> Iterator[str]:
         yield f"{folder}{slash}{stem} ({number}){dot}{end}"
 
 
-def _closed(path: str) -> NocturnError:
-    message = f"{shown(path)} cannot be looked into: check who owns it and its modes"
-    return NocturnError(STORAGE, message)
+def _data_of(entry: Entry) -> bytes:
+    """Returns what a file says.
+
+    Raises:
+        OSError: It cannot be read, or is a folder that cannot be looked into.
+    """
+    if entry.kind == "closed":
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return entry.directory.read(entry.name, sys.maxsize).data
+
+
+def _link_of(entry: Entry) -> str:
+    """Returns what a link says; nothing of a FIFO or a device."""
+    status = entry.directory.status(entry.name)
+    return entry.directory.link_text(entry.name) if status is not None and is_link(status) else ""
