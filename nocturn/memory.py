@@ -268,6 +268,29 @@ class Memory:
         paths = self._redact_all([each["path"] for each in entries])
         return [{**each, "path": path} for each, path in zip(entries, paths, strict=True)]
 
+    def recover(
+        self,
+        slot: str,
+        *,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Brings back what is in the trash, to the path that it had, as :meth:`restore` does.
+
+        Args:
+            slot: Its slot, as :meth:`trash` has it, or the eight digits at its end.
+            mode: Who is there to ask.
+            agent: Whose call it is.
+            dry_run: As for :meth:`write`.
+
+        Raises:
+            NocturnError: ``NOT_FOUND``, there is no such slot, or the history does not know what is
+                in it: it can be copied by hand.
+        """
+        path, number = self._notes().state_in_trash(slot)
+        return self.restore(path, number, mode=mode, agent=agent, dry_run=dry_run)
+
     def catalog(self) -> str:
         """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.
 

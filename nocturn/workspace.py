@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.limits import Limits
     from nocturn.memory import Memory, ModeName
     from nocturn.permissions import Permissions
+    from nocturn.purge import Purge
     from nocturn.registry.call import Call
     from nocturn.registry.dispatch import Dispatcher
     from nocturn.registry.tool import Registry, Tool
@@ -191,6 +192,13 @@ class Workspace:
     def notes(self) -> NoteStore:
         """The notes as files, to look at: no call, and so not in the journal; not redacted."""
         return self._stores.notes
+
+    @property
+    def purge(self) -> Purge:
+        """Forgetting for good, for the day a secret got in: a note, or a value wherever it is."""
+        from nocturn.purge import Purge
+
+        return Purge(self._stores, self._secrecy)
 
     @property
     def journal(self) -> Trail:

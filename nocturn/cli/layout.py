@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from nocturn.host.result import CallRecord, ConsoleLine, RunError
 
 __all__ = [
+    "RUN_CHARACTERS",
     "call_line",
     "console_line",
     "diff_lines",
     "discard",
     "error_lines",
+    "local_time",
     "say",
     "table",
     "tell",
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 
+RUN_CHARACTERS: Final = 8
+"""Of a run's id: enough to name it by."""
 _SHOWN: Final = 100
 """How many characters of a source line are shown."""
 
@@ -101,6 +105,16 @@ def value_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return None if value is None else visible(value)
     return visible(json.dumps(value, ensure_ascii=False))
+
+
+def local_time(at: str) -> str:
+    """Returns a moment in ISO 8601 as a clock on the wall shows it."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError):  # not a line of ours
+        return at
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:

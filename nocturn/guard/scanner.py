@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from nocturn.guard.target import Target
     from nocturn.secret import Secret
 
-__all__ = ["REDACTED", "SHAPED_CHARACTERS", "Scanner", "border_characters", "strings_in"]
+__all__ = [
+    "REDACTED",
+    "SHAPED_CHARACTERS",
+    "Scanner",
+    "border_characters",
+    "strings_in",
+    "struck_out",
+]
 
 _LOG: Final = logging.getLogger("nocturn")
 
@@ -163,7 +170,7 @@ class Scanner:
         return self._redact_short(text) if len(text) <= _SHORT else self._redact(text)
 
     def _redact(self, text: str) -> str:
-        return _struck_out(text, self.spans(text))
+        return struck_out(text, self.spans(text))
 
     def redact_all(self, texts: Sequence[str]) -> list[str]:
         """Returns each text redacted. They are looked at together: thousands cost one look."""
@@ -181,7 +188,7 @@ class Scanner:
                 (max(start, begin) - begin, min(stop, end) - begin)
                 for start, stop in spans[first:last]
             ]
-            redacted.append(_struck_out(text, inner))
+            redacted.append(struck_out(text, inner))
             begin = end + len(_APART)
         return redacted
 
@@ -274,7 +281,8 @@ def _shaped(text: str) -> Iterator[tuple[int, int]]:
         yield from ((hit.start, hit.end) for hit in shapes_in(text) if hit.blocks)
 
 
-def _struck_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def struck_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Returns the text with ``[REDACTED]`` for each span; they are sorted and do not touch."""
     pieces: list[str] = []
     at = 0
     for start, end in spans:

@@ -18,11 +18,11 @@ def read_journal():
 
 @pytest.fixture
 def fresh_python(tmp_path):
-    """Runs a program in a Python that has loaded nothing; its argument is a workspace's folder."""
+    """Runs a program in a Python that has loaded nothing; its first argument is a workspace."""
 
-    def run(program):
+    def run(program, *arguments):
         done = subprocess.run(
-            [sys.executable, "-c", program, tmp_path / "ws"],
+            [sys.executable, "-c", program, tmp_path / "ws", *map(str, arguments)],
             capture_output=True,
             text=True,
             check=True,
