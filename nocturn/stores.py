@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nocturn.permissions import Permissions
 from nocturn.store.data import data_folder
@@ -14,8 +14,8 @@ from nocturn.store.keys import LocalKey
 from nocturn.store.notes import NoteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from nocturn.secrecy import Secrecy
+    from nocturn.store.catalog import NoteCatalog
     from nocturn.store.inbox import Inbox
 
 __all__ = ["Stores"]
@@ -26,13 +26,13 @@ class Stores:
 
     Args:
         workspace: The workspace's folder, absolute.
-        redacted: Takes secrets out of what JSON can hold.
+        secrecy: Takes secrets out of what is shown, and of what is derived.
     """
 
-    def __init__(self, workspace: str, redacted: Callable[[Any], Any]) -> None:
+    def __init__(self, workspace: str, secrecy: Secrecy) -> None:
         self._workspace = Path(workspace)
         self._outer = self._workspace / ".nocturn"
-        self._redacted = redacted
+        self._secrecy = secrecy
         self._key = LocalKey(data_folder())
 
     @cached_property
@@ -46,9 +46,21 @@ class Stores:
         )
 
     @cached_property
+    def catalog(self) -> NoteCatalog:
+        """The catalog, derived from the notes; what spares a look at each may be kept."""
+        from nocturn.store.catalog import NoteCatalog
+        from nocturn.store.heads import Heads
+        from nocturn.store.kept import KeptHeads
+
+        purpose = f"catalog:{os.path.realpath(self._workspace)}"
+        kept = KeptHeads(self._outer, lambda data: self._key.token(purpose, data))
+        heads = Heads(self._workspace / "memory", self._secrecy, kept)
+        return NoteCatalog(heads, self._secrecy)
+
+    @cached_property
     def permissions(self) -> Permissions:
         """The policy, the grants, and whether they are trusted."""
-        return Permissions(self._workspace, self._redacted)
+        return Permissions(self._workspace, self._secrecy.redacted)
 
     @cached_property
     def journal(self) -> JournalFile:
@@ -60,4 +72,4 @@ class Stores:
         """The questions that wait for a person."""
         from nocturn.store.inbox import Inbox
 
-        return Inbox(self._outer, self._key, self._redacted)
+        return Inbox(self._outer, self._key, self._secrecy.redacted)

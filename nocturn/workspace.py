@@ -137,8 +137,12 @@ class Workspace:
         """The notes."""
         from nocturn.memory import Memory
 
-        folder = self.path / "memory"
-        return Memory(self.call, folder, self._secrecy.redact_all, lambda: self._stores.notes)
+        return Memory(
+            self.call,
+            self._secrecy.redact_all,
+            lambda: self._stores.notes,
+            lambda: self._stores.catalog,
+        )
 
     @cached_property
     def path(self) -> Path:
@@ -531,7 +535,7 @@ class Workspace:
             if self._made_stores is None:
                 from nocturn.stores import Stores
 
-                self._made_stores = Stores(self._place, self._secrecy.redacted)
+                self._made_stores = Stores(self._place, self._secrecy)
             return self._made_stores
 
     @cached_property

@@ -66,12 +66,22 @@ def show(
 
 
 @memory.command()
-def catalog(workspace: Folder = None, secret_env: SecretEnv = None) -> int:
+def catalog(
+    workspace: Folder = None,
+    secret_env: SecretEnv = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Say how much room is left.")] = False,
+    json: Json = False,
+) -> int:
     """Print the catalog, as every later prompt carries it."""
     from nocturn.cli.layout import say
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
-        if text := ws.memory.catalog():
+        if stats:
+            told = ws.memory.catalog_stats()
+            say(dumps(told) if json else _in_words(told))
+        elif json:
+            say(dumps(ws.memory.catalog()))
+        elif text := ws.memory.catalog():
             say(text)
     return 0
 
@@ -119,6 +129,19 @@ def remove(
     with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
         done = ws.memory.remove(path, mode=mode, agent=agent, dry_run=dry_run)
     return _say_done(done, json, lambda note: f"{note['path']}: in the trash")
+
+
+def _in_words(told: dict[str, int]) -> str:
+    from nocturn.cli.layout import table
+
+    return table(
+        (
+            ("used", f"{told['bytes']:,} of {told['limit']:,} bytes, {told['left']:,} left"),
+            ("notes listed", f"{told['listed']:,}"),
+            ("not listed", f"{told['not_listed']:,}, {told['too_long']:,} of them too long a line"),
+            ("unreadable", f"{told['unreadable']:,}"),
+        )
+    )
 
 
 def _say_done(done: dict[str, Any], json: bool, in_words: Callable[[dict[str, Any]], str]) -> int:

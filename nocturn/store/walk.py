@@ -78,8 +78,8 @@ def entries(top: Directory) -> Iterator[Entry]:
                 yield Entry(path, "closed", at, name, status)
                 continue
             if status is not None:
-                kind = "file" if stat.S_ISREG(status.st_mode) else "other"
-                yield Entry(path, kind, at, name, status)
+                regular = stat.S_ISREG(status.st_mode)
+                yield Entry(path, "file" if regular else "other", at, name, status)
 
 
 def directories(top: Directory) -> Iterator[Directory]:
