@@ -163,6 +163,26 @@ class Memory:
         """Returns ``{"notes": [as stat, …], "cursor"}``, a page of at most 200."""
         return self._told("memory_list", {"limit": limit, "cursor": cursor}, mode, agent)
 
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+    ) -> Rows:
+        """Returns ``[{"path", "summary", "snippet"}, …]``: the notes that have all of the query.
+
+        Args:
+            query: Words, ``"several in a row"``, and ``beginn*``.
+            limit: How many at most, 1 to 50; the best come first.
+            mode: As for :meth:`write`.
+            agent: As for :meth:`write`.
+        """
+        arguments = {"query": query, "limit": limit}
+        found: Rows = self._call("memory_search", arguments, mode=mode, agent=agent)
+        return found
+
     def remove(
         self,
         path: str,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nocturn.secrecy import Secrecy
     from nocturn.store.catalog import NoteCatalog
     from nocturn.store.inbox import Inbox
+    from nocturn.store.search import NoteSearch
 
 __all__ = ["Stores"]
 
@@ -56,6 +57,19 @@ class Stores:
         kept = KeptHeads(self._outer, lambda data: self._key.token(purpose, data))
         heads = Heads(self._workspace / "memory", self._secrecy, kept)
         return NoteCatalog(heads, self._secrecy)
+
+    @cached_property
+    def search(self) -> NoteSearch:
+        """The search in the notes; its index is derived from them, and kept."""
+        from nocturn.store.search import NoteSearch
+
+        purpose = f"search:{os.path.realpath(self._workspace)}"
+        return NoteSearch(
+            self._workspace / "memory",
+            self._outer,
+            self._secrecy,
+            lambda data: self._key.token(purpose, data),
+        )
 
     @cached_property
     def permissions(self) -> Permissions:

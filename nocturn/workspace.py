@@ -508,6 +508,7 @@ class Workspace:
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.moving import moving_tools
         from nocturn.tools.past import past_tools
+        from nocturn.tools.search import search_tools
         from nocturn.tools.time import time_tools
 
         scanner, stores = self._secrecy.scanner, self._stores
@@ -518,6 +519,7 @@ class Workspace:
                 *amending_tools(stores.notes, scanner.redact, scanner.spans),
                 *moving_tools(stores.notes, scanner.redact),
                 *past_tools(stores.notes, scanner.redact),
+                *search_tools(lambda: stores.search),
                 *time_tools(),
             )
         )

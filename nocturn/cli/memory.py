@@ -87,6 +87,30 @@ def catalog(
 
 
 @memory.command()
+def search(
+    query: Annotated[
+        str, typer.Argument(help='Words that a note must have, "several in a row", beginn*.')
+    ],
+    limit: Annotated[int, typer.Option(help="Notes at most, 1 to 50.")] = 10,
+    workspace: Folder = None,
+    secret_env: SecretEnv = None,
+    json: Json = False,
+) -> int:
+    """Find notes by what they say, the best first."""
+    from nocturn.cli.layout import say
+    from nocturn.visible import visible
+
+    with open_workspace(workspace, secret_env=secret_env) as ws:
+        found = ws.memory.search(query, limit=limit)
+    if json:
+        say(dumps(found))
+        return 0
+    for each in found:
+        say(f"{each['path']} — {visible(each['summary'])}\n    {visible(each['snippet'])}")
+    return 0
+
+
+@memory.command()
 def write(
     path: Path,
     summary: Annotated[str, typer.Argument(help="One line.")],
