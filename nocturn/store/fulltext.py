@@ -43,9 +43,9 @@ CREATE VIRTUAL TABLE words USING fts5(path, summary, body, tokenize = 'ascii');
 """
 _RANKED: Final = """
 SELECT notes.name FROM words JOIN notes ON notes.id = words.rowid
-WHERE words MATCH ? ORDER BY bm25(words, 4.0, 3.0, 1.0), words.path
+WHERE words MATCH ? ORDER BY bm25(words, 6.0, 4.0, 1.0), words.path
 """
-"""A word in the path weighs four times what it does in the text, one in the summary three times."""
+"""A word in the path weighs six times what it does in the text, one in the summary four times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +134,11 @@ def _change(db: sqlite3.Connection, change: Change) -> None:
         db.execute("DELETE FROM notes WHERE name = ?", (change.name,))
         return
     row = (change.name, change.known.stamp, change.known.content)
-    (identity,) = db.execute(
+    ((identity,),) = db.execute(
         "INSERT INTO notes (name, stamp, content) VALUES (?, ?, ?) ON CONFLICT (name) "
         "DO UPDATE SET stamp = excluded.stamp, content = excluded.content RETURNING id",
         row,
-    ).fetchone()
+    ).fetchall()
     if change.words is not None:
         db.execute(
             "INSERT INTO words (rowid, path, summary, body) VALUES (?, ?, ?, ?)",

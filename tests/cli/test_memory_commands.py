@@ -30,6 +30,11 @@ def test_a_note_is_written_listed_shown_and_removed(nocturn, tmp_path):
         "unreadable    0",
     ]
 
+    assert nocturn("memory", "search", '"likes cats"').stdout == (
+        "people/lina.md — daughter\n    Likes cats.\n"
+    )
+    assert json.loads(nocturn("memory", "search", "--json", "dogs").stdout) == []
+
     assert nocturn("memory", "rm", "a.md").returncode == 3
     assert (tmp_path / "ws/memory/a.md").exists()
     assert nocturn("memory", "rm", "--watched", "a.md").stdout == "a.md: in the trash\n"
@@ -75,6 +80,7 @@ def test_the_tools_are_listed(nocturn, tmp_path):
         "memory_list",
         "memory_read",
         "memory_remove",
+        "memory_search",
         "memory_stat",
         "memory_write",
         "memory_append",
