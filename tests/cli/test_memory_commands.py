@@ -80,7 +80,6 @@ def test_the_tools_are_listed(nocturn, tmp_path):
         "memory_list",
         "memory_read",
         "memory_remove",
-        "memory_search",
         "memory_stat",
         "memory_write",
         "memory_append",
@@ -88,6 +87,7 @@ def test_the_tools_are_listed(nocturn, tmp_path):
         "memory_move",
         "memory_restore",
         "memory_undo",
+        "memory_search",
         "time_now",
     ]
     assert rows[4][1:3] == ["write", "memory"]
