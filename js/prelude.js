@@ -412,6 +412,8 @@
     read: wrapper("memory_read", (path) => named({ __proto__: null, path })),
     stat: wrapper("memory_stat", (path) => named({ __proto__: null, path })),
     list: wrapper("memory_list", (given) => options(given, "limit", "cursor")),
+    search: wrapper("memory_search", (query, given) =>
+      named({ __proto__: null, query, ...options(given, "limit") })),
     remove: wrapper("memory_remove", (path, given) =>
       named({ __proto__: null, path, ...options(given, "ifVersion") })),
   });

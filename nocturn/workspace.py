@@ -138,8 +138,12 @@ class Workspace:
         """The notes."""
         from nocturn.memory import Memory
 
-        folder = self.path / "memory"
-        return Memory(self.call, folder, self._secrecy.redact_all, lambda: self._stores.notes)
+        return Memory(
+            self.call,
+            self._secrecy.redact_all,
+            lambda: self._stores.notes,
+            lambda: self._stores.catalog,
+        )
 
     @cached_property
     def path(self) -> Path:
@@ -514,6 +518,7 @@ class Workspace:
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.moving import moving_tools
         from nocturn.tools.past import past_tools
+        from nocturn.tools.search import search_tools
         from nocturn.tools.time import time_tools
 
         scanner, stores = self._secrecy.scanner, self._stores
@@ -524,6 +529,7 @@ class Workspace:
                 *amending_tools(stores.notes, scanner.redact, scanner.spans),
                 *moving_tools(stores.notes, scanner.redact),
                 *past_tools(stores.notes, scanner.redact),
+                *search_tools(lambda: stores.search),
                 *time_tools(),
             )
         )
@@ -541,7 +547,7 @@ class Workspace:
             if self._made_stores is None:
                 from nocturn.stores import Stores
 
-                self._made_stores = Stores(self._place, self._secrecy.redacted)
+                self._made_stores = Stores(self._place, self._secrecy)
             return self._made_stores
 
     @cached_property
