@@ -608,7 +608,7 @@
 
   // ---- the worker's side ----------------------------------------------------------------------
 
-  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null, refused: false };
+  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null, refused: false, missing: null };
   const settle = (state, value) => {
     outcome.state = state;
     outcome.value = value;
@@ -680,6 +680,7 @@
   native.lost = uncaught;
 
   native.missing = (name) => {
+    outcome.missing = name;
     let offered = "nocturn";
     const names = ownKeys(modules);
     for (let i = 0; i < names.length; i += 1) offered += ", " + stringify(names[i]);
@@ -780,6 +781,7 @@
         : { __proto__: null, name: "TypeError", message: "the result cannot leave: " + reason };
     }
     const told = describe(outcome.value);
+    if (outcome.refused) told.module = outcome.missing;
     const noMemory = told.name === "InternalError" && told.message === "out of memory";
     const status = noMemory ? "memory_limit" : outcome.refused ? "refused_source" : "guest_error";
     const text = errorText(told, ceiling);

@@ -166,6 +166,7 @@ class Native:
             modular: Whether the word ``import`` or ``export`` does: if it is no script, a module.
         """
         source, name = self._text(b"source"), self._text(b"name")
+        self._running = self._missed = False
         flags = ASYNC if asynchronous else 0
         kind = b"boxed" if asynchronous else b"plain"
         if not modular:
