@@ -20,7 +20,7 @@ _Frame: TypeAlias = tuple[str, str, int, int, str]
 
 MOST_ERRORS: Final = 16
 """Errors in one: itself, its causes and what it is an aggregate of."""
-_IMPORT: Final = re.compile(r"""\b(?:from|import)\s*\(?\s*(["'])([^"'\\\n]{1,1024})\1""")
+_IMPORT: Final = re.compile(r"""\b(?:from|import)\s*+(?:\(\s*+)?(["'])([^"'\\\n]{1,1024})\1""")
 _LINE_END: Final = re.compile("\r\n|[\n\r\u2028\u2029]")
 _UNNAMED: Final = "<input>"
 """What the engine calls a source that has no name: the prelude's, and the guest's ``eval``."""
