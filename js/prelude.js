@@ -36,6 +36,8 @@
   const mapPut = uncurry(Map.prototype.set);
   const mapDelete = uncurry(Map.prototype.delete);
   const stackOf = getter(Error.prototype, "stack");
+  const exceptionName = getter(DOMException.prototype, "name");
+  const exceptionMessage = getter(DOMException.prototype, "message");
   const toISOString = uncurry(Date.prototype.toISOString);
   const bigIntText = uncurry(BigInt.prototype.toString);
   const symbolText = uncurry(Symbol.prototype.toString);
@@ -215,7 +217,7 @@
   freeze(NocturnError);
 
   const isObject = (value) => typeof value === "object" && value !== null;
-  const isError = (value) => isObject(value) && typeof stackOf(value) === "string";
+  const isError = (value) => isObject(value) && (typeof stackOf(value) === "string" || holds(exceptionName, value));
 
   // The value of a data property, own or inherited, without running a getter or a proxy's trap
   // more than the language makes us.
@@ -232,8 +234,11 @@
     const found = data(value, key);
     return typeof found === "string" ? slice(found, 0, textLimit) : otherwise;
   }
-  const nameOf = (error) => textOf(error, "name", "Error");
-  const messageOf = (error) => textOf(error, "message", "");
+  // A DOMException keeps its own where no property shows them.
+  const nameOf = (error) =>
+    holds(exceptionName, error) ? slice(exceptionName(error), 0, textLimit) : textOf(error, "name", "Error");
+  const messageOf = (error) =>
+    holds(exceptionName, error) ? slice(exceptionMessage(error), 0, textLimit) : textOf(error, "message", "");
 
   // What was thrown, as {name, message, stack, code, tool, detail, cause, errors}; calls nothing of
   // the guest's. `room` bounds the errors within errors, and with them the cycles among them.
@@ -244,7 +249,7 @@
       if (isError(thrown)) {
         told.name = nameOf(thrown);
         told.message = messageOf(thrown);
-        told.stack = slice(stackOf(thrown), 0, textLimit);
+        told.stack = slice(stackOf(thrown) ?? textOf(thrown, "stack", ""), 0, textLimit);
         if (isGenuine(thrown)) {
           told.code = textOf(thrown, "code", null);
           told.tool = textOf(thrown, "tool", null);
