@@ -230,6 +230,11 @@
     return undefined;
   }
 
+  function own(value, key) {
+    const property = getOwnPropertyDescriptor(value, key);
+    return property !== undefined && hasOwn(property, "value") ? property.value : undefined;
+  }
+
   function textOf(value, key, otherwise) {
     const found = data(value, key);
     return typeof found === "string" ? slice(found, 0, textLimit) : otherwise;
@@ -269,17 +274,13 @@
   }
 
   function describeOthers(error, told, room) {
-    const cause = getOwnPropertyDescriptor(error, "cause");
-    if (cause !== undefined && hasOwn(cause, "value") && room.left > 0) {
-      told.cause = describe(cause.value, room);
-    }
-    const errors = getOwnPropertyDescriptor(error, "errors");
-    if (errors === undefined || !isArray(errors.value)) return;
+    const cause = own(error, "cause"), errors = own(error, "errors");
+    if (cause !== undefined && room.left > 0) told.cause = describe(cause, room);
+    if (!isArray(errors)) return;
     const list = (told.errors = []);
-    for (let i = 0; i < errors.value.length && room.left > 0; i += 1) {
-      const each = getOwnPropertyDescriptor(errors.value, i);
-      if (each === undefined || !hasOwn(each, "value")) continue;
-      defineProperty(list, list.length, { __proto__: null, value: describe(each.value, room), enumerable: true });
+    for (let i = 0, length = own(errors, "length"); i < length && room.left > 0; i += 1) {
+      const part = { __proto__: null, value: describe(own(errors, i), room), enumerable: true };
+      defineProperty(list, i, part);
     }
   }
 
@@ -671,16 +672,12 @@
 
   // With `await` at its top, the engine puts a script's value into an object.
   native.boxed = (box) => {
-    const property = getOwnPropertyDescriptor(box, "value");
-    if (property === undefined) throw new TypeErrorOf("the script's value was lost: Object.prototype has a value");
-    return property.value;
+    if (!hasOwn(box, "value")) throw new TypeErrorOf("the script's value was lost: Object.prototype has a value");
+    return own(box, "value");
   };
 
   // A module's value is its default export.
-  native.module = (namespace) => {
-    const property = getOwnPropertyDescriptor(namespace, "default");
-    return property === undefined ? undefined : property.value;
-  };
+  native.module = (namespace) => own(namespace, "default");
 
   native.lost = uncaught;
 

@@ -21,7 +21,8 @@ _Frame: TypeAlias = tuple[str, str, int, int, str]
 MOST_ERRORS: Final = 16
 """Errors in one: itself, its causes and what it is an aggregate of."""
 _IMPORT: Final = re.compile(r"""\b(?:from|import)\s*+(?:\(\s*+)?(["'])([^"'\\\n]{1,1024})\1""")
-_LINE_END: Final = re.compile("\r\n|[\n\r\u2028\u2029]")
+_LINE_END: Final = re.compile("\r\n|[\n\r]")
+"""What editors and the engine take for one; in a string it does not count U+2028, as editors do."""
 _UNNAMED: Final = "<input>"
 """What the engine calls a source that has no name: the prelude's, and the guest's ``eval``."""
 
@@ -90,8 +91,8 @@ class Locator:
                 if given == module and known is not None:
                     before = text[: found.start(1)]
                     line = len(_LINE_END.findall(before)) + 1
-                    column = len(_LINE_END.split(before)[-1].encode("utf-16-le", "surrogatepass"))
-                    return [("", known[1], line, column // 2 + 1, text)]
+                    start = len(_LINE_END.split(before)[-1].encode("utf-8", "surrogatepass")) + 1
+                    return [("", known[1], line, _column(_line(text, line), start), text)]
         return []
 
     def _frames(self, stack: str) -> list[_Frame]:
@@ -105,13 +106,23 @@ class Locator:
             known = self._program.source_of(self._program.name if self._lead else match["file"])
             if known is not None and 1 <= line <= len(known[0].splitlines()) + 1:
                 name = "" if name in ("<eval>", "<anonymous>") else name
-                found.append((name, known[1], line, int(match["column"]), known[0]))
+                column = _column(_line(known[0], line), int(match["column"]))
+                found.append((name, known[1], line, column, known[0]))
         return found
 
 
 def _line(source: str, number: int) -> str:
     lines = _LINE_END.split(source)
     return lines[number - 1][:ERROR_TEXT_CHARACTERS] if number <= len(lines) else ""
+
+
+def _column(line: str, byte: int) -> int:
+    """Returns the column in UTF-16 units, of one that the engine has counted in UTF-8 bytes."""
+    if line.isascii():
+        return byte
+    before = line.encode("utf-8", "surrogatepass")[: byte - 1]
+    # A character begins with a byte that continues none; one of four bytes is two units.
+    return 1 + sum((each & 0xC0 != 0x80) + (each >= 0xF0) for each in before)  # noqa: PLR2004 - UTF-8's bits
 
 
 def _text(value: Any) -> str:
