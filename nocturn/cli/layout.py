@@ -82,7 +82,9 @@ def error_lines(error: RunError) -> str:
     if len(frames) > 1:
         lines += [f"    {frame}" for frame in frames[:_FRAMES]]
     for each in error.errors:
-        lines += [f"  - {line}" if at == 0 else f"    {line}" for at, line in enumerate(_one_error(each))]
+        lines += [
+            f"  - {line}" if at == 0 else f"    {line}" for at, line in enumerate(_one_error(each))
+        ]
     cause = error.cause
     while cause is not None:
         first, *more = _one_error(cause)

@@ -139,7 +139,9 @@ def test_files_count_as_source_and_a_bad_one_is_named(ws, project):
 def test_a_long_chain_of_files_loads(ws, project):
     for n in range(200):
         (project / f"n{n}.js").write_text(
-            f"import x from './n{n + 1}.js'; export default x + 1" if n < 199 else "export default 0"
+            f"import x from './n{n + 1}.js'; export default x + 1"
+            if n < 199
+            else "export default 0"
         )
     assert ws.run("import x from './n0.js'; export default x", folder=project).value == 199
     (project / "n199.js").write_text("import './n200.js'")

@@ -70,7 +70,9 @@ def test_an_error_in_a_file_that_was_imported_names_that_file_and_how_it_came_th
         *("offered", 2),
         "  throw new Error('offered') }",
     )
-    places = [frame.split("(")[-1].rstrip(")").removeprefix("at ") for frame in error.stack.split("\n")]
+    places = [
+        frame.split("(")[-1].rstrip(")").removeprefix("at ") for frame in error.stack.split("\n")
+    ]
     assert [place.rsplit(":", 1)[0] for place in places] == [
         *("offered:2", "p/main.js:4", "p/lib/deep.js:2", "p/main.js:5"),
     ]  # fmt: skip
@@ -102,7 +104,7 @@ def test_no_frame_of_ours_is_in_a_stack(ws):
     assert refused.error.stack.split("\n")[0].startswith("at mine (f.js:1:")
 
 
-def test_causes_and_the_parts_of_an_aggregate_come_along_in_every_form(ws, tmp_path):
+def test_causes_and_the_parts_of_an_aggregate_come_along_in_every_form(ws):
     source = (
         "const low = new TypeError('low', {cause: 'a text'});\n"
         "const mid = new Error('mid', {cause: low});\n"
@@ -116,12 +118,12 @@ def test_causes_and_the_parts_of_an_aggregate_come_along_in_every_form(ws, tmp_p
         *(("Error", "mid"), ("RangeError", "part"), ("Thrown", "7")),
     ]  # fmt: skip
     told = json.loads(result.to_json())["error"]
-    assert told["cause"]["cause"]["source_line"] == source.split("\n")[0]
+    assert told["cause"]["cause"]["source_line"] == source.split("\n", maxsplit=1)[0]
     assert told["errors"][1]["line"] == 3
     shown = error_lines(error)
     for words in ("AggregateError: all", "caused by f.js:2:", "TypeError: low", "part"):
         assert words in shown
-    with pytest.raises(RunFailed, match="f.js:3:"):
+    with pytest.raises(RunFailed, match=r"f\.js:3:"):
         result.raise_for_error()
 
 
@@ -130,13 +132,13 @@ def test_causes_and_the_parts_of_an_aggregate_come_along_in_every_form(ws, tmp_p
     [
         "const e = new Error('round'); e.cause = e; throw e",
         "const e = new AggregateError([], 'x'); e.errors.push(e, e, e); e.cause = e; throw e",
-        "let e = new Error('0'); for (let i = 1; i < 1e4; i++) e = new Error(i, {cause: e}); throw e",
-        "throw new AggregateError(Array.from({length: 1e3}, () => new Error('x'.repeat(1e4))), 'x')",
-        "const e = new Error('x'); Object.defineProperty(e, 'cause', {get() { for (;;); }}); throw e",
-        "const e = new AggregateError([1], 'x'); e.errors = new Proxy([], {get() { for (;;); }}); throw e",
-        "const e = new Error('\\u202e\\x1b[31m'); e.stack = 'at x (file.js:1:1)\\n'.repeat(1e6); throw e",
-        "const e = new AggregateError([1, 2], 'x'); Object.defineProperty(Array.prototype, 0,"
-        " {set() { throw 1 }}); throw e",
+        "let e; for (let i = 0; i < 1e4; i++) e = new Error(i, {cause: e}); throw e",
+        "const e = () => new Error('x'.repeat(1e4)); throw new AggregateError([...'ab'].map(e))",
+        "throw new AggregateError(Array.from({length: 1e4}, () => new Error('x')), 'x')",
+        "const e = new Error(); Object.defineProperty(e, 'cause', {get() { for (;;); }}); throw e",
+        "const e = new Error(); e.errors = new Proxy([], {get() { for (;;); }}); throw e",
+        "const e = new Error('\\u202e\\x1b'); e.stack = 'at (file.js:1:1)\\n'.repeat(1e6); throw e",
+        "Object.defineProperty(Array.prototype, 0, {set() { throw 1 }}); throw AggregateError([1])",
         "Promise.any([Promise.reject(new Error('a')), Promise.reject(new Error('b'))])",
     ],
 )
@@ -150,5 +152,7 @@ def test_an_error_of_any_shape_is_told_within_bounds_and_shown_safely(ws, source
 
 
 def test_a_value_that_was_lost_is_not_taken_for_another(ws):
-    result = ws.run("Object.defineProperty(Object.prototype, 'value', {value: 'forged'}); await 1; 2")
+    result = ws.run(
+        "Object.defineProperty(Object.prototype, 'value', {value: 'forged'}); await 1; 2"
+    )
     assert (result.status, result.value, result.error.name) == ("guest_error", None, "TypeError")
