@@ -714,9 +714,14 @@
       settle("pending", undefined);
       then(value, (item) => settle("value", item), (reason) => settle("thrown", reason));
     } catch (thrown) {
+      if (isError(thrown) && nameOf(thrown) === "SyntaxError" && match(NEEDS_NATIVE, outcome.source) !== null) {
+        const message = messageOf(thrown) + " (on this platform there is no await at the top of a script, and no module)";
+        defineProperty(thrown, "message", { __proto__: null, value: message });
+      }
       settle("thrown", thrown);
     }
   }
+  const NEEDS_NATIVE = /\b(?:await|import|export)\b/;
 
   // What the worker waits for once no job is left: "" for nothing, "reply", or a timer's milliseconds.
   function next() {

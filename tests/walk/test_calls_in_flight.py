@@ -244,3 +244,21 @@ def test_ctrl_c_with_calls_in_flight_ends_the_run_and_the_workspace_goes_on(ws, 
     assert result.status == "cancelled"
     meeting.go.set()
     assert ws.run("await nocturn.callAsync('let_go'); 1").value == 1
+
+
+def test_a_guest_that_computes_while_a_person_decides_uses_its_own_time_up(tmp_path):
+    decided = threading.Event()
+
+    def approver(_):
+        decided.wait(SECONDS)
+        return True
+
+    with Workspace(tmp_path, approver=approver) as ws:
+        result = ws.run(
+            "nocturn.memory.write.async('a.md', 's', 'text'); for (;;);",
+            mode="guarded",
+            limits=Limits(cpu_seconds=0.2, wall_seconds=SECONDS),
+        )
+        assert (result.status, result.calls[0].code) == ("time_limit", "CANCELLED")
+        decided.set()
+    assert not (tmp_path / "memory").exists()
