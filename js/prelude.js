@@ -36,6 +36,8 @@
   const mapPut = uncurry(Map.prototype.set);
   const mapDelete = uncurry(Map.prototype.delete);
   const stackOf = getter(Error.prototype, "stack");
+  const exceptionName = getter(DOMException.prototype, "name");
+  const exceptionMessage = getter(DOMException.prototype, "message");
   const toISOString = uncurry(Date.prototype.toISOString);
   const bigIntText = uncurry(BigInt.prototype.toString);
   const symbolText = uncurry(Symbol.prototype.toString);
@@ -215,7 +217,7 @@
   freeze(NocturnError);
 
   const isObject = (value) => typeof value === "object" && value !== null;
-  const isError = (value) => isObject(value) && typeof stackOf(value) === "string";
+  const isError = (value) => isObject(value) && (typeof stackOf(value) === "string" || holds(exceptionName, value));
 
   // The value of a data property, own or inherited, without running a getter or a proxy's trap
   // more than the language makes us.
@@ -228,12 +230,20 @@
     return undefined;
   }
 
+  function own(value, key) {
+    const property = getOwnPropertyDescriptor(value, key);
+    return property !== undefined && hasOwn(property, "value") ? property.value : undefined;
+  }
+
   function textOf(value, key, otherwise) {
     const found = data(value, key);
     return typeof found === "string" ? slice(found, 0, textLimit) : otherwise;
   }
-  const nameOf = (error) => textOf(error, "name", "Error");
-  const messageOf = (error) => textOf(error, "message", "");
+  // A DOMException keeps its own where no property shows them.
+  const nameOf = (error) =>
+    holds(exceptionName, error) ? slice(exceptionName(error), 0, textLimit) : textOf(error, "name", "Error");
+  const messageOf = (error) =>
+    holds(exceptionName, error) ? slice(exceptionMessage(error), 0, textLimit) : textOf(error, "message", "");
 
   // What was thrown, as {name, message, stack, code, tool, detail, cause, errors}; calls nothing of
   // the guest's. `room` bounds the errors within errors, and with them the cycles among them.
@@ -244,7 +254,7 @@
       if (isError(thrown)) {
         told.name = nameOf(thrown);
         told.message = messageOf(thrown);
-        told.stack = slice(stackOf(thrown), 0, textLimit);
+        told.stack = slice(stackOf(thrown) ?? textOf(thrown, "stack", ""), 0, textLimit);
         if (isGenuine(thrown)) {
           told.code = textOf(thrown, "code", null);
           told.tool = textOf(thrown, "tool", null);
@@ -264,17 +274,13 @@
   }
 
   function describeOthers(error, told, room) {
-    const cause = getOwnPropertyDescriptor(error, "cause");
-    if (cause !== undefined && hasOwn(cause, "value") && room.left > 0) {
-      told.cause = describe(cause.value, room);
-    }
-    const errors = getOwnPropertyDescriptor(error, "errors");
-    if (errors === undefined || !isArray(errors.value)) return;
+    const cause = own(error, "cause"), errors = own(error, "errors");
+    if (cause !== undefined && room.left > 0) told.cause = describe(cause, room);
+    if (!isArray(errors)) return;
     const list = (told.errors = []);
-    for (let i = 0; i < errors.value.length && room.left > 0; i += 1) {
-      const each = getOwnPropertyDescriptor(errors.value, i);
-      if (each === undefined || !hasOwn(each, "value")) continue;
-      defineProperty(list, list.length, { __proto__: null, value: describe(each.value, room), enumerable: true });
+    for (let i = 0, length = own(errors, "length"); i < length && room.left > 0; i += 1) {
+      const part = { __proto__: null, value: describe(own(errors, i), room), enumerable: true };
+      defineProperty(list, i, part);
     }
   }
 
@@ -610,7 +616,7 @@
 
   // ---- the worker's side ----------------------------------------------------------------------
 
-  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null, refused: false };
+  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null, refused: false, missing: null };
   const settle = (state, value) => {
     outcome.state = state;
     outcome.value = value;
@@ -668,20 +674,17 @@
 
   // With `await` at its top, the engine puts a script's value into an object.
   native.boxed = (box) => {
-    const property = getOwnPropertyDescriptor(box, "value");
-    if (property === undefined) throw new TypeErrorOf("the script's value was lost: Object.prototype has a value");
-    return property.value;
+    if (!hasOwn(box, "value")) throw new TypeErrorOf("the script's value was lost: Object.prototype has a value");
+    return own(box, "value");
   };
 
   // A module's value is its default export.
-  native.module = (namespace) => {
-    const property = getOwnPropertyDescriptor(namespace, "default");
-    return property === undefined ? undefined : property.value;
-  };
+  native.module = (namespace) => own(namespace, "default");
 
   native.lost = uncaught;
 
   native.missing = (name) => {
+    outcome.missing = name;
     let offered = "nocturn";
     const names = ownKeys(modules);
     for (let i = 0; i < names.length; i += 1) offered += ", " + stringify(names[i]);
@@ -713,9 +716,14 @@
       settle("pending", undefined);
       then(value, (item) => settle("value", item), (reason) => settle("thrown", reason));
     } catch (thrown) {
+      if (isError(thrown) && nameOf(thrown) === "SyntaxError" && match(NEEDS_NATIVE, outcome.source) !== null) {
+        const message = messageOf(thrown) + " (on this platform there is no await at the top of a script, and no module)";
+        defineProperty(thrown, "message", { __proto__: null, value: message });
+      }
       settle("thrown", thrown);
     }
   }
+  const NEEDS_NATIVE = /\b(?:await|import|export)\b/;
 
   // What the worker waits for once no job is left: "" for nothing, "reply", or a timer's milliseconds.
   function next() {
@@ -782,6 +790,7 @@
         : { __proto__: null, name: "TypeError", message: "the result cannot leave: " + reason };
     }
     const told = describe(outcome.value);
+    if (outcome.refused) told.module = outcome.missing;
     const noMemory = told.name === "InternalError" && told.message === "out of memory";
     const status = noMemory ? "memory_limit" : outcome.refused ? "refused_source" : "guest_error";
     const text = errorText(told, ceiling);
