@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 
     from nocturn.worker.serve import Lines
 
-__all__ = ["Engine", "read_scripts"]
+__all__ = ["Engine", "load"]
 
 PRELUDE: Final = "prelude"
 PIECES: Final = ("timers", "abort")
@@ -150,14 +150,19 @@ class Engine:
             return True  # that job is lost, for want of memory or by the guest's doing; go on
 
 
-def read_scripts(prelude_path: str) -> dict[str, str]:
-    """Returns the texts of the scripts beside a prelude, and its own, by their names."""
+def load(prelude_path: str, lines: Lines) -> Engine:
+    """Returns an engine whose prelude has run.
+
+    Args:
+        prelude_path: The file that holds the prelude; beside it are the scripts that go before.
+        lines: Its wire.
+    """
     scripts: dict[str, str] = {}
     for name in (*PIECES, PRELUDE, *LATER):
         path = os.path.join(os.path.dirname(prelude_path), f"{name}.js")
         with open(path, encoding="utf-8") as file:
             scripts[name] = file.read()
-    return scripts
+    return Engine(scripts, lines)
 
 
 def _random_hex(count: float) -> str:
