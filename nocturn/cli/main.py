@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -23,6 +23,7 @@ from nocturn.cli.options import (
     Guarded,
     Isolation,
     Json,
+    Lang,
     Memory,
     SecretEnv,
     Timeout,
@@ -151,8 +152,11 @@ def _tell_why(error: BaseException) -> int:
 
 @app.command()
 def run(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A .js file; - reads stdin.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="A .js or .ts file; - reads stdin.")
+    ],
     args: Args = None,
+    lang: Lang = None,
     workspace: Folder = None,
     watched: Watched = None,
     guarded: Guarded = False,
@@ -169,7 +173,7 @@ def run(
     source, name = _read(file)
     return _run(
         source, name, args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
-        memory, secret_env, isolation, dry_run=dry_run, json=json, show_value=False,
+        memory, secret_env, isolation, lang=lang, dry_run=dry_run, json=json, show_value=False,
         folder=None if file == "-" else os.path.dirname(os.path.realpath(file)),
     )  # fmt: skip
 
@@ -178,6 +182,7 @@ def run(
 def evaluate(
     code: Annotated[str, typer.Argument(metavar="CODE", help="JavaScript.")],
     args: Args = None,
+    lang: Lang = None,
     workspace: Folder = None,
     watched: Watched = None,
     guarded: Guarded = False,
@@ -193,7 +198,7 @@ def evaluate(
     """Run a piece of code and print its value."""
     return _run(
         code, "<eval>", args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
-        memory, secret_env, isolation, dry_run=dry_run, json=json, show_value=True,
+        memory, secret_env, isolation, lang=lang, dry_run=dry_run, json=json, show_value=True,
     )  # fmt: skip
 
 
@@ -212,6 +217,15 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
         (each.name, each.axis, each.gate, each.description.partition("\n")[0]) for each in registry
     )
     say(table(rows))
+    return 0
+
+
+@app.command()
+def types(workspace: Folder = None) -> int:
+    """Print what a script has as TypeScript declarations, for an editor or a model."""
+    from nocturn.cli.layout import say
+
+    say(open_workspace(workspace).types())
     return 0
 
 
@@ -235,6 +249,7 @@ def _run(
     secret_env: list[str] | None,
     isolation: str,
     *,
+    lang: Literal["js", "ts"] | None,
     dry_run: bool,
     json: bool,
     show_value: bool,
@@ -259,6 +274,7 @@ def _run(
                 source,
                 filename=name,
                 folder=folder,
+                lang=lang,
                 mode=mode,
                 agent=agent,
                 args=args,
