@@ -290,7 +290,7 @@
   const isObject = (value) => typeof value === "object" && value !== null;
   const isError = (value) => isObject(value) && typeof stackText(value) === "string";
   // A DOMException is no Error to the engine: its stack is a property like any other.
-  const stackText = (value) => stackOf(value) ?? (holds(exceptionName, value) ? data(value, "stack") : undefined);
+  const stackText = (value) => stackOf(value) ?? (holds(exceptionName, value) ? textOf(value, "stack", "") : undefined);
 
   // The value of a data property, own or inherited, without running a getter or a proxy's trap.
   function data(value, key) {
@@ -327,8 +327,7 @@
     try {
       if (isError(thrown)) {
         told.name = nameOf(thrown);
-        const message = messageOf(thrown);
-        told.message = message + hintFor(told.name, message);
+        told.message = messageOf(thrown) + hintFor(told.name, messageOf(thrown));
         told.stack = slice(stackText(thrown), 0, textLimit);
         if (isGenuine(thrown)) {
           told.code = textOf(thrown, "code", null);
