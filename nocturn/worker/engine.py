@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 __all__ = ["Engine", "load"]
 
 PRELUDE: Final = "prelude"
-PIECES: Final = ("timers", "abort")
+PIECES: Final = ("proxies", "values", "timers", "abort")
 """The scripts of ``js/`` that an engine begins with, before the prelude."""
 LATER: Final = (
     *("layout", "inspect", "console"),

@@ -75,7 +75,7 @@ def main(load: Callable[[str, Lines], Runner], file: str, host_pid: int) -> None
     while True:
         ready = dict(watched.poll(patience))
         if not ready:
-            # Nobody waits: what a cold start has no time for is done now, for all that is forked later.
+            # Nobody waits: what a cold start has no time for is done now, for later forks.
             engine.load_ahead()
             patience = None
             continue
