@@ -34,6 +34,9 @@ TAG_INT: Final = 0
 TAG_BOOL: Final = 1
 TAG_UNDEFINED: Final = 3
 TAG_EXCEPTION: Final = 6
+FIRST_COLLECTION_BYTES: Final = 1 << 20
+"""From this heap on the engine looks for cycles; its own 256 KiB are in reach of the prelude, and
+then each fork would write to all pages of its parent's heap."""
 PENDING: Final = 0
 FULFILLED: Final = 1
 
@@ -58,6 +61,8 @@ class _Data(ctypes.Structure):
     )
 
 
+_LISTS: Final = tuple(_Value * count for count in range(4))
+"""Types of so many values; made anew in each fork, one would cost it 0.2 ms."""
 _LOADER: Final = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_char_p, c_void_p)
 _TRACKER: Final = ctypes.CFUNCTYPE(None, c_void_p, _Value, _Value, c_bool, c_void_p)
 _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
@@ -78,6 +83,7 @@ _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "JS_PromiseMarkAsHandled": (None, (c_void_p, _Value)),
     "JS_PromiseResult": (_Value, (c_void_p, _Value)),
     "JS_PromiseState": (c_int, (c_void_p, _Value)),
+    "JS_SetGCThreshold": (None, (c_void_p, c_size_t)),
     "JS_SetHostPromiseRejectionTracker": (None, (c_void_p, _TRACKER, c_void_p)),
     "JS_SetModuleLoaderFunc": (None, (c_void_p, c_void_p, _LOADER, c_void_p)),
     "JS_Throw": (_Value, (c_void_p, _Value)),
@@ -134,6 +140,7 @@ class Native:
         self._callbacks = _LOADER(self._load), _TRACKER(self._track)
         library.JS_SetModuleLoaderFunc(self._runtime, None, self._callbacks[0], None)
         library.JS_SetHostPromiseRejectionTracker(self._runtime, self._callbacks[1], None)
+        library.JS_SetGCThreshold(self._runtime, FIRST_COLLECTION_BYTES)
         # Never freed: what is held here would be in use then. The process is, in the end.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
         kernel.close_writable_code()
@@ -249,7 +256,7 @@ class Native:
 
     def _call(self, name: bytes, *arguments: _Value) -> _Value:
         """Calls a function of the prelude's; nobody's hold on the arguments changes."""
-        given = (_Value * len(arguments))(*arguments)
+        given = _LISTS[len(arguments)](*arguments)
         return self._enter(
             self._library.JS_Call,
             *(self._js, self._functions[name], self._undefined, len(arguments), given),
