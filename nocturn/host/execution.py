@@ -52,6 +52,7 @@ class Execution:
         *,
         dry_run: bool = False,
     ) -> None:
+        self.identity = os.urandom(8).hex()
         self._program = program
         self.identity = os.urandom(8).hex()
         self._arguments = _texts(arguments)
