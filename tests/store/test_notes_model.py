@@ -191,6 +191,8 @@ class Notes(RuleBasedStateMachine):
         written = {**before, path: text}
         moved = {**{name: each for name, each in written.items() if name != path}, to: text}
         assert self.files in (before, written, *([moved] if to not in before else []))
+        for each in (path, to):
+            self.notes.past.states(each)  # at the next look it is seen whether it came about
         self.log = self.told()
 
     # ---- what must hold --------------------------------------------------------------------------
