@@ -55,6 +55,7 @@ class Execution:
         dry_run: bool = False,
         reading: Reading | None = None,
     ) -> None:
+        self.identity = os.urandom(8).hex()
         self._program = program
         self.identity = os.urandom(8).hex()
         self._arguments = _texts(arguments)
