@@ -50,7 +50,7 @@ def purge(
         raise ConfigurationError("say what: give a note's path, or --value, or --entry NAME")
     with open_workspace(workspace) as ws:
         if path is not None:
-            names = ", ".join(ws.purge.names_of(path))
+            names = ", ".join(ws.redacted(ws.purge.names_of(path)))
             what = f"the note {names} with its whole past"
         else:
             what = "the value" if entry is None else f"the value of {entry}"
@@ -63,7 +63,8 @@ def purge(
             done = ws.purge.note(path)
         else:
             done = ws.purge.value(secret) if entry is None else ws.purge.entry(entry)
-    say(dumps(done.to_dict()) if json else _in_words(done))
+        told = dumps(ws.redacted(done.to_dict())) if json else _in_words(done)
+    say(told)
     return 0
 
 

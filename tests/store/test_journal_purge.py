@@ -157,6 +157,15 @@ def test_a_purge_that_ends_after_its_tombstone_is_done_by_the_next(
     assert b"lina" not in raw(folder, data)
 
 
+def test_who_follows_the_journal_goes_on_after_a_purge(journal):
+    _, position = journal.trail.last(9, bool)
+    journal.purge(LINA)
+    _, position = journal.trail.since(position)
+    told(journal, "next.md")
+    (line,), _ = journal.trail.since(position)
+    assert line.entry["effects"][0]["target"] == "next.md"
+
+
 def test_it_goes_through_rotated_files_and_leaves_them_whole(folder, data):
     journal = JournalFile(folder, data, file_bytes=2_000, files=5)
     told(journal, *["people/lina.md", "a.md"] * 8)
