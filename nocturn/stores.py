@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import NocturnError
 from nocturn.permissions import Permissions
@@ -19,11 +19,14 @@ from nocturn.store.keys import LocalKey
 from nocturn.store.notes import NoteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from nocturn.secrecy import Secrecy
+    from nocturn.store.catalog import NoteCatalog
     from nocturn.store.inbox import Inbox
     from nocturn.store.purging import Doomed, Purgeable, Text
     from nocturn.store.records import Records
+    from nocturn.store.search import NoteSearch
     from nocturn.store.shelf import Shelf
 
 __all__ = ["Kept", "Stores"]
@@ -66,13 +69,13 @@ class Stores:
 
     Args:
         workspace: The workspace's folder, absolute.
-        redacted: Takes secrets out of what JSON can hold.
+        secrecy: Takes secrets out of what is shown, and of what is derived.
     """
 
-    def __init__(self, workspace: str, redacted: Callable[[Any], Any]) -> None:
+    def __init__(self, workspace: str, secrecy: Secrecy) -> None:
         self._workspace = Path(workspace)
         self._outer = self._workspace / ".nocturn"
-        self._redacted = redacted
+        self._secrecy = secrecy
         self._key = LocalKey(data_folder())
 
     @cached_property
@@ -81,9 +84,34 @@ class Stores:
         return NoteStore(self._workspace / "memory", self._version_of, self._outer / "trash")
 
     @cached_property
+    def catalog(self) -> NoteCatalog:
+        """The catalog, derived from the notes; what spares a look at each may be kept."""
+        from nocturn.store.catalog import NoteCatalog
+        from nocturn.store.heads import Heads
+        from nocturn.store.kept import KeptHeads
+
+        purpose = f"catalog:{os.path.realpath(self._workspace)}"
+        kept = KeptHeads(self._outer, lambda data: self._key.token(purpose, data))
+        heads = Heads(self._workspace / "memory", self._secrecy, kept)
+        return NoteCatalog(heads, self._secrecy)
+
+    @cached_property
+    def search(self) -> NoteSearch:
+        """The search in the notes; its index is derived from them, and kept."""
+        from nocturn.store.search import NoteSearch
+
+        purpose = f"search:{os.path.realpath(self._workspace)}"
+        return NoteSearch(
+            self._workspace / "memory",
+            self._outer,
+            self._secrecy,
+            lambda data: self._key.token(purpose, data),
+        )
+
+    @cached_property
     def permissions(self) -> Permissions:
         """The policy, the grants, and whether they are trusted."""
-        return Permissions(self._workspace, self._redacted)
+        return Permissions(self._workspace, self._secrecy.redacted)
 
     @cached_property
     def journal(self) -> JournalFile:
@@ -95,7 +123,7 @@ class Stores:
         """The questions that wait for a person."""
         from nocturn.store.inbox import Inbox
 
-        return Inbox(self._outer, self._key, self._redacted)
+        return Inbox(self._outer, self._key, self._secrecy.redacted)
 
     # ---- the one list ----------------------------------------------------------------------------
 

@@ -66,13 +66,47 @@ def show(
 
 
 @memory.command()
-def catalog(workspace: Folder = None, secret_env: SecretEnv = None) -> int:
+def catalog(
+    workspace: Folder = None,
+    secret_env: SecretEnv = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Say how much room is left.")] = False,
+    json: Json = False,
+) -> int:
     """Print the catalog, as every later prompt carries it."""
     from nocturn.cli.layout import say
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
-        if text := ws.memory.catalog():
+        if stats:
+            told = ws.memory.catalog_stats()
+            say(dumps(told) if json else _room_in_words(told))
+        elif json:
+            say(dumps(ws.memory.catalog()))
+        elif text := ws.memory.catalog():
             say(text)
+    return 0
+
+
+@memory.command()
+def search(
+    query: Annotated[
+        str, typer.Argument(help='Words that a note must have, "several in a row", beginn*.')
+    ],
+    limit: Annotated[int, typer.Option(help="Notes at most, 1 to 50.")] = 10,
+    workspace: Folder = None,
+    secret_env: SecretEnv = None,
+    json: Json = False,
+) -> int:
+    """Find notes by what they say, the best first."""
+    from nocturn.cli.layout import say
+    from nocturn.visible import visible
+
+    with open_workspace(workspace, secret_env=secret_env) as ws:
+        found = ws.memory.search(query, limit=limit)
+    if json:
+        say(dumps(found))
+        return 0
+    for each in found:
+        say(f"{each['path']} — {visible(each['summary'])}\n    {visible(each['snippet'])}")
     return 0
 
 
@@ -184,6 +218,19 @@ def _given(text: str, what: str) -> str:
         return sys.stdin.buffer.read(READ_BYTES).decode()
     except UnicodeDecodeError:
         raise ConfigurationError(f"{what} is not UTF-8: save it as UTF-8") from None
+
+
+def _room_in_words(told: dict[str, int]) -> str:
+    from nocturn.cli.layout import table
+
+    return table(
+        (
+            ("used", f"{told['bytes']:,} of {told['limit']:,} bytes, {told['left']:,} left"),
+            ("notes listed", f"{told['listed']:,}"),
+            ("not listed", f"{told['not_listed']:,}, {told['too_long']:,} of them too long a line"),
+            ("unreadable", f"{told['unreadable']:,}"),
+        )
+    )
 
 
 def _size_in_words(note: dict[str, Any]) -> str:

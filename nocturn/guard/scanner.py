@@ -7,6 +7,7 @@ Each text is looked at in many ways (``views``); in each, every piece of every v
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import logging
 import threading
@@ -45,6 +46,8 @@ REDACTED: Final = "[REDACTED]"
 
 _APART: Final = "\0"
 """Between texts that are scanned as one: in no alphabet, no white space, composes with nothing."""
+_GENERATION: Final = 1
+"""Raise it when more is found than before: what was derived by less must be derived anew."""
 _SHORT: Final = 128
 """A text of so many characters is remembered with what became of it."""
 SHAPED_CHARACTERS: Final = 16
@@ -109,6 +112,19 @@ class Scanner:
         """
         with self._lock:
             self._read()
+
+    def state(self) -> bytes:
+        """Returns a hash of what decides on what is found: the secrets, and :data:`_GENERATION`.
+
+        Whoever has it can try guesses at the values against it, so it is never kept as it is.
+        """
+        with self._lock:
+            secrets = self._known()
+        hashed = hashlib.sha256(b"%d\0" % _GENERATION)
+        for value in sorted({each.value for each in secrets}):
+            data = value.encode("utf-8", "surrogatepass")
+            hashed.update(b"%d:%b" % (len(data), data))
+        return hashed.digest()
 
     def finds(self, text: str) -> bool:
         """Returns whether the text holds a secret."""
