@@ -43,7 +43,7 @@ def test_stdout_is_what_the_script_prints_and_stderr_the_transcript(nocturn, tmp
         "console.log('one', nocturn.args); console.error('two'); nocturn.now(); 'the value'"
     )
     done = nocturn("run", "s.js", "a", "b c")
-    assert done.stdout == 'one ["a", "b c"]\ntwo\n'
+    assert done.stdout == "one [ 'a', 'b c' ]\ntwo\n"
     assert re.fullmatch(r"· time_now ungated \d+ B \d+\.\d ms\n", done.stderr)
 
 
