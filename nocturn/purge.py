@@ -61,7 +61,7 @@ class Held:
     """A text that holds what is a secret by now.
 
     Attributes:
-        where: ``note``, ``trash`` or ``history``.
+        where: ``note``, ``trash``, ``persona`` or ``history``.
         path: The note's path, redacted.
         number: The state's number in the history; None elsewhere.
         secret: The secret's name.
