@@ -30,12 +30,13 @@ def purge(
     workspace: Folder = None,
     json: Json = False,
 ) -> int:
-    """Forget a note or a value for good: in notes, trash, history, inbox, grants, journal.
+    """Forget a note or a value for good, in every store and the journal.
 
-    A note goes under every name that it had. A value becomes [REDACTED] wherever it stands, its
-    encodings too; put it into the vault first, so that nothing writes it again:
+    A note goes under every name that it had; a value becomes [REDACTED], its encodings too.
 
-    nocturn vault set NAME && nocturn memory purge --entry NAME
+    Keep it in the vault first, so that nothing writes it again: nocturn vault set TOKEN
+
+    Example: nocturn memory purge --entry TOKEN
     """
     from nocturn.cli.layout import say, tell
     from nocturn.cli.person import agreed, typed
@@ -69,9 +70,11 @@ def purge(
 
 
 def rescan(workspace: Folder = None, secret_env: SecretEnv = None, json: Json = False) -> int:
-    """Find what has become a secret since: in notes, trash and history; never a value is shown.
+    """Find what has become a secret since, in notes, trash and history.
 
-    The exit status is 1 where something is found; nocturn memory purge --entry NAME takes it out.
+    The exit status is 1 where something is found; nocturn memory purge takes it out.
+
+    Example: nocturn memory rescan --json
     """
     from nocturn.cli.layout import say, table
 

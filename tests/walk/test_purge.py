@@ -274,6 +274,7 @@ def test_what_has_become_a_secret_is_found_by_its_entrys_name_and_never_shown(ws
     ws.vault.set("TOKEN", VALUE)
     found = list(ws.purge.rescan())
     assert VALUE not in repr(found)
+    assert ws.memory.rescan() == [each.to_dict() for each in found]
     assert {each.secret for each in found} == {"TOKEN"}
     assert {(each.where, each.path, each.place, each.line) for each in found} == {
         ("note", "b.md", "text", 1),
