@@ -146,6 +146,7 @@ class Workspace:
             self._secrecy.redact_all,
             lambda: self._stores.notes,
             lambda: self._stores.catalog,
+            lambda: [each.to_dict() for each in self.purge.rescan()],
         )
 
     @cached_property

@@ -41,7 +41,7 @@ from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
 
 if TYPE_CHECKING:
-    from nocturn.host.result import CallRecord
+    from nocturn.host.result import RunResult
     from nocturn.memory import ModeName
 
 __all__ = ["main"]
@@ -256,7 +256,6 @@ def _run(
     folder: str | None = None,
 ) -> int:
     from nocturn.cli.layout import (
-        RUN_CHARACTERS,
         call_line,
         console_line,
         diff_lines,
@@ -299,15 +298,19 @@ def _run(
     for each in result.would_write or ():
         if not json:
             tell(diff_lines(each.diff))
-    if not dry_run and any(_changed_a_note(call) for call in result.calls):
-        tell(f"nocturn: nocturn undo {result.run[:RUN_CHARACTERS]} takes back what it changed")
-    if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
-        tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
+    _tell_what_next(result, mode, dry_run)
     return codes.of_result(result)
 
 
-def _changed_a_note(call: CallRecord) -> bool:
-    return call.code is None and any(each["kind"] == "memory" for each in call.effects)
+def _tell_what_next(result: RunResult, mode: ModeName, dry_run: bool) -> None:
+    """Says how a person can go on from what the calls did, or could not do."""
+    from nocturn.cli.layout import RUN_CHARACTERS, tell
+
+    done = [call for call in result.calls if call.code is None and not dry_run]
+    if any(each["kind"] == "memory" for call in done for each in call.effects):
+        tell(f"nocturn: nocturn undo {result.run[:RUN_CHARACTERS]} takes back what it changed")
+    if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
+        tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
 
 
 def _read(file: str) -> tuple[bytes, str]:

@@ -168,6 +168,13 @@ class History:
         with self.reading() as pages:
             return None if pages is None else pages.content(version)
 
+    def contents(self, versions: Sequence[str | None]) -> list[bytes]:
+        """Gives the contents of some versions; nothing of one that is not kept."""
+        with self.reading() as pages:
+            if pages is None:
+                return [b""] * len(versions)
+            return [(each is not None and pages.content(each)) or b"" for each in versions]
+
     def prune(self) -> None:
         """Drops what is too old or too much."""
         with self.changing() as pages:
