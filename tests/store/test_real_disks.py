@@ -1,0 +1,292 @@
+"""Trouble that a real, tiny disk makes: each change is done whole, or says what to do, and is not.
+
+How little is left is tried step by step, so that the disk gives out at each point of a change.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager, nullcontext
+
+import pytest
+
+from nocturn import NocturnError, Workspace
+from nocturn.errors import CONFLICT, NOT_FOUND, STORAGE
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it has no such disks")
+
+PAGE_BYTES = 4_096
+OLD = "old " * 1_500
+CHANGES = {
+    "write a new note": lambda memory, **how: memory.write("b/c/new.md", "s", "new " * 1_500, **how),
+    "write over a note": lambda memory, **how: memory.write("a/old.md", "s", "over " * 1_500, **how),
+    "remove": lambda memory, **how: memory.remove("a/old.md", **how),
+}
+each_change = pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+
+
+@pytest.fixture(scope="module")
+def mounted(tmp_path_factory):
+    """Mounts a small disk in memory, which is gone at the end whatever comes."""
+    disks = []
+
+    def mount(options):
+        disk = tmp_path_factory.mktemp("disk")
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(disk)]
+        if sys.platform != "linux" or subprocess.run(command, check=False).returncode:
+            pytest.skip("mounting a small disk needs root, and Linux")
+        disks.append(disk)
+        return disk
+
+    yield mount
+    for disk in disks:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+@pytest.fixture(scope="module")
+def small_disk(mounted):
+    return mounted("size=1m,nr_inodes=200")
+
+
+@pytest.fixture
+def opened(request):
+    """Opens a workspace with a note in it that was written twice."""
+
+    def opened(folder):
+        ws = Workspace(folder)
+        request.addfinalizer(ws.close)
+        for body in ("oldest", OLD):
+            ws.memory.write("a/old.md", "s", body)
+        return ws
+
+    return opened
+
+
+@pytest.fixture
+def on_small_disk(small_disk, opened, monkeypatch):
+    """A workspace on the small disk, and its user's keys; it leaves nothing there."""
+    monkeypatch.setenv("NOCTURN_DATA", str(small_disk / "data"))
+    yield opened(small_disk / "ws")
+    subprocess.run(["rm", "-rf", small_disk / "ws", small_disk / "data"], check=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _loaded(tmp_path_factory):
+    """Whatever a change imports is there before the trouble is."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("NOCTURN_DATA", str(tmp_path_factory.mktemp("data")))
+        for change in CHANGES.values():
+            with Workspace(tmp_path_factory.mktemp("warm")) as ws:
+                for body in ("oldest", OLD):
+                    ws.memory.write("a/old.md", "s", body)
+                change(ws.memory)
+
+
+def notes_of(ws):
+    return files_of(ws.path / "memory")
+
+
+def files_of(root):
+    """Everything under it, with its bytes; a folder has None."""
+    return {
+        str(each.relative_to(root)): each.read_bytes() if each.is_file() else None
+        for each in root.rglob("*")
+    }
+
+
+def tried(change, ws, trouble):
+    """Makes the change in trouble: True, or False where it was refused and all is as before."""
+    before = notes_of(ws)
+    try:
+        with trouble:
+            change(ws.memory)
+    except NocturnError as error:
+        assert error.code == STORAGE
+        assert str(ws.path) not in f"{error.message} {error.detail}"
+        assert notes_of(ws) == before
+        return False
+    else:
+        assert notes_of(ws) != before
+        return True
+    finally:
+        assert not list(ws.path.rglob("*.tmp"))
+
+
+@contextmanager
+def filled(disk, free_pages):
+    """A disk with so many pages left."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        try:
+            while file.write(bytes(PAGE_BYTES)):
+                pass
+        except OSError:
+            os.ftruncate(file.fileno(), os.fstat(file.fileno()).st_size - free_pages * PAGE_BYTES)
+    try:
+        yield
+    finally:
+        filler.unlink()
+
+
+@contextmanager
+def crowded(disk, free_inodes):
+    """A disk with room for so many files more."""
+    crowd = disk / "crowd"
+    crowd.mkdir()
+    made = []
+    try:
+        while True:
+            made.append(crowd / str(len(made)))
+            made[-1].touch()
+    except OSError:
+        made.pop()
+    for each in made[len(made) - free_inodes :]:
+        each.unlink()
+    try:
+        yield
+    finally:
+        subprocess.run(["rm", "-rf", crowd], check=True)
+
+
+@contextmanager
+def few_descriptors(_, free):
+    """A process that may open so many files more."""
+    import resource
+
+    held = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    while not held or held[-1] < max(map(int, os.listdir("/dev/fd")[:-1])):
+        held.append(os.dup(0))  # the holes below the highest
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (held[-1] + 1 + free, hard))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for each in held:
+            os.close(each)
+
+
+@each_change
+@pytest.mark.parametrize("short", [filled, crowded, few_descriptors], ids=lambda each: each.__name__)
+def test_a_change_is_whole_or_not_at_all_however_little_is_left(
+    on_small_disk, small_disk, short, change
+):
+    assert any(tried(change, on_small_disk, short(small_disk, left)) for left in range(60))
+
+
+@contextmanager
+def read_only(disk):
+    """A disk that takes nothing more."""
+    remount = ["mount", "-o", "remount", disk]
+    subprocess.run([*remount[:2], "remount,ro", disk], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run([*remount[:2], "remount,rw", disk], check=True)
+
+
+@each_change
+def test_a_read_only_disk_loses_nothing_and_can_be_read(on_small_disk, small_disk, change):
+    assert not tried(change, on_small_disk, read_only(small_disk))
+    with read_only(small_disk):
+        assert on_small_disk.memory.read("a/old.md").endswith(OLD)
+        assert on_small_disk.memory.catalog() == "a/old.md — s"
+    assert tried(change, on_small_disk, nullcontext())
+
+
+@contextmanager
+def without_permission(folder):
+    """A folder that its owner may only look into."""
+    folder.chmod(0o500)
+    try:
+        yield
+    finally:
+        folder.chmod(0o700)
+
+
+@each_change
+@pytest.mark.parametrize("folder", ["memory/a", "memory", ".nocturn", ".nocturn/trash"])
+def test_a_folder_that_may_not_be_written_loses_nothing(
+    as_nobody, opened, monkeypatch, folder, change
+):
+    monkeypatch.setenv("NOCTURN_DATA", str(as_nobody / "data"))
+    ws = opened(as_nobody / "ws")
+    ws.memory.write("gone.md", "s", "to the trash")
+    ws.memory.remove("gone.md")
+    refused = not tried(change, ws, without_permission(ws.path / folder))
+    assert not refused or tried(change, ws, nullcontext())
+
+
+@each_change
+def test_a_signal_in_each_moment_stops_nothing(opened, tmp_path, change):
+    """PEP 475: a system call that a signal interrupts is made again."""
+    ws = opened(tmp_path / "ws")
+    seen = []
+    former = signal.signal(signal.SIGALRM, lambda *_: seen.append(None))
+    signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
+    try:
+        change(ws.memory)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+    assert len(seen) > 5
+    assert tried(lambda memory: memory.write("after.md", "s", "c"), ws, nullcontext())
+
+
+@contextmanager
+def interrupted_after(seconds):
+    """Raises after so long, as Ctrl-C does, wherever the program is by then."""
+    former = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+
+
+@each_change
+def test_a_change_that_is_interrupted_is_whole_or_not_at_all(opened, tmp_path, change):
+    ws = opened(tmp_path / "ws")
+    whole = opened(tmp_path / "whole")
+    change(whole.memory)
+    before, after = notes_of(ws), notes_of(whole)
+    for step in range(1, 40):
+        with interrupted_after(step * 0.0001):
+            change(ws.memory)
+        now = notes_of(ws)
+        assert now in (before, after), step
+        if now != before:
+            break
+
+
+@each_change
+@pytest.mark.parametrize("gone", ["memory/a", "memory", ".nocturn", "."])
+def test_a_folder_that_vanishes_in_the_middle_is_left_as_it_was(opened, tmp_path, gone, change):
+    """In the middle is while a person decides: what they were shown is gone by then."""
+    ws = opened(tmp_path / "ws")
+    whole = opened(tmp_path / "whole")
+    change(whole.memory)
+    known = {*notes_of(ws).values(), *notes_of(whole).values()}
+    folder, aside = ws.path / gone, tmp_path / "aside"
+    before = files_of(folder)
+
+    def take_away(_):
+        folder.rename(aside)
+        return "once"
+
+    asking = Workspace(ws.path, approver=take_away)
+    try:
+        change(asking.memory, mode="guarded")
+    except NocturnError as error:
+        assert error.code in (STORAGE, CONFLICT, NOT_FOUND)
+    finally:
+        asking.close()
+    assert set(notes_of(ws).values()) <= known
+    assert not list(ws.path.rglob("*.tmp"))
+    assert files_of(aside).items() >= before.items()
