@@ -204,8 +204,8 @@ class Directory:
             OSError: It could not be written; what was there is whole, and nothing else is left.
         """
         temporary = f".nocturn-{os.urandom(8).hex()}.tmp"
-        fd = self.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        try:
+        try:  # from here: Ctrl-C may come between the file and its descriptor
+            fd = self.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             try:
                 write_all(fd, data)
                 os.fsync(fd)

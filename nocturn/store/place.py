@@ -5,15 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import unicodedata
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nocturn.errors import CONFLICT, NocturnError
+from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NocturnError
+from nocturn.names import same_name_key
 from nocturn.store.directory import Content, Directory, is_link
 from nocturn.store.trouble import disk_trouble, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
 __all__ = ["Place"]
 
@@ -62,11 +64,14 @@ class Place:
             unchanged: Whether the entry must still be the one that was found.
 
         Raises:
-            NocturnError: ``CONFLICT`` where it isn't, ``STORAGE`` where the disk refuses. The old
-                file is whole, and no temporary file and no new folder is left.
+            NocturnError: ``CONFLICT`` where it isn't, ``BAD_ARGUMENTS`` where the disk would keep
+                the name in another case, ``STORAGE`` where it refuses. The old file is whole, and
+                no temporary file and no new folder is left.
         """
-        with disk_trouble(f"writing {shown(self.path)}"), self._made_folder() as at:
+        with disk_trouble(f"writing {shown(self.path)}"), self._made_folder(_require_kept) as at:
             at.replace(self._name, data, (lambda: self._require_same(at)) if unchanged else None)
+            if self.entry is None:
+                _require_kept(at, self._name)
 
     def make_folder(self) -> None:
         """Makes the folders that are missing, 0700, and nothing in them.
@@ -119,16 +124,23 @@ class Place:
             self._at.drop(self._name)
 
     @contextmanager
-    def _made_folder(self) -> Generator[Directory]:
-        """Makes the missing folders; unmakes them if what is done inside fails."""
+    def _made_folder(
+        self, check: Callable[[Directory, str], None] = lambda *_: None
+    ) -> Generator[Directory]:
+        """Makes the missing folders; unmakes them if what is done inside fails.
+
+        Args:
+            check: Called for each that was made, with its parent and its name.
+        """
         way = [self._at]
         made: list[tuple[Directory, str]] = []
         try:
             for name in self._missing:
                 folder, new = way[-1].make_folder(name)
-                if new:
-                    made.append((way[-1], name))
                 way.append(folder)
+                if new:
+                    made.append((way[-2], name))
+                    check(way[-2], name)
             yield way[-1]
             for parent, _ in made:
                 parent.sync()
@@ -154,6 +166,22 @@ class Place:
             to.replace(name, self._at.read(self._name, sys.maxsize).data)
         to.sync()
         self._at.unlink(self._name)
+
+
+def _require_kept(at: Directory, name: str) -> None:
+    """Takes back what was made just now and is listed in another case: some disks keep none.
+
+    A note that is listed as another would be lost to its own name, and no other would be refused.
+    """
+    if name == name.lower():
+        return
+    key = same_name_key(name)
+    kept = [each for each in at.names() if same_name_key(each) == key]
+    if not kept or any(unicodedata.normalize("NFC", each) == name for each in kept):
+        return
+    at.drop(name)
+    message = f"{shown(name)} would be {shown(kept[0])} on this disk: use that name"
+    raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "path"})
 
 
 def _same(now: os.stat_result | None, then: os.stat_result | None) -> bool:
