@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import unicodedata
 from dataclasses import dataclass
 
@@ -117,8 +116,8 @@ def test_a_name_that_differs_only_in_case_is_taken(opened):
     ws = opened("exfat")
     ws.memory.write("people/Lina.md", "s", "one")
     for path, existing in (("people/lina.md", "people/Lina.md"), ("People/Lina.md", "people")):
-        for call in (lambda: ws.memory.write(path, "s", "two"), lambda: ws.memory.remove(path)):
-            error = refused(call)
+        for call in ((ws.memory.write, path, "s", "two"), (ws.memory.remove, path)):
+            error = refused(*call)
             assert (error.code, error.detail["existing"]) == (NAME_TAKEN, existing)
         assert refused(ws.memory.read, path).code == NOT_FOUND
     assert ws.memory.read("people/Lina.md").endswith("one")
