@@ -1,0 +1,166 @@
+"""Writers that are killed at random points: nothing is lost, and nothing half there."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import zlib
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from nocturn import Workspace
+from soaks.changes import HEAD, UNDONE, VERBS, Notes, drawn, looked_at, merged
+from soaks.children import Child
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from soaks.children import Say
+
+__all__ = ["Told", "killed", "problems_of"]
+
+KILL_SECONDS: Final = 0.03
+"""Within so long of its first word a writer is killed."""
+RUN_EVERY: Final = 4
+"""So often the writer begins with undoing a whole run, which another has made before."""
+
+
+def killed(folder: Path, kills: int, dice: random.Random) -> list[str]:
+    """Returns a sentence for each thing that went wrong."""
+    problems: list[str] = []
+    told = Told({})
+    on_its_way: Counter[str] = Counter()
+    for number in range(kills):
+        undoing = _made_run(folder, told, dice) if number % RUN_EVERY == 0 else None
+        writer = Child(_changing(folder, told.notes, undoing, dice))
+        for line in writer.killed_within(dice.uniform(0, KILL_SECONDS)):
+            told.hear(line)
+        on_its_way[told.verb or "nothing"] += 1
+        found, left = looked_at(folder)
+        problems += problems_of(f"kill {number}", told, found, left)
+        told.notes, told.coming, told.verb = found, {}, ""
+    problems += _forgotten(folder, told.kept)
+    print(f"memory_soak: {kills} kills; on its way was {dict(on_its_way)}", file=sys.stderr)
+    return problems
+
+
+@dataclass
+class Told:
+    """What a writer said before it was killed.
+
+    Attributes:
+        notes: All notes after the last change that it confirmed.
+        coming: What the change on its way makes of notes, None for one that is gone; empty where
+            none was.
+        verb: What that change is.
+        kept: Every text that it confirmed, or that was there.
+    """
+
+    notes: Notes
+    coming: dict[str, str | None] = field(default_factory=dict)
+    verb: str = ""
+    kept: set[str] = field(default_factory=set)
+
+    def hear(self, line: Mapping[str, Any]) -> None:
+        """Takes one of its lines: what is coming, or that it came."""
+        if "coming" in line:
+            self.coming, self.verb = line["coming"], line["verb"]
+            return
+        self.notes, self.coming, self.verb = self.after(), {}, ""
+        self.kept.update(self.notes.values())
+
+    def after(self) -> Notes:
+        """Returns all notes as the change on its way makes them."""
+        return merged(self.notes, self.coming)
+
+
+def problems_of(name: str, told: Told, found: Notes, left: Sequence[str]) -> list[str]:
+    """Returns a sentence for each thing that must not be.
+
+    Args:
+        name: Whose round it was.
+        told: What the writer said.
+        found: All notes, after the next change.
+        left: What else is there that should not be.
+    """
+    problems = [f"{name}: {each} is left" for each in left]
+    if found not in (told.notes, told.after()):
+        wrong = sorted(
+            path
+            for path in {*told.notes, *told.coming, *found}
+            if found.get(path) not in (told.notes.get(path), told.after().get(path))
+        )
+        what = f"{', '.join(wrong)} is neither" if wrong else "half of it was done:"
+        problems.append(
+            f"{name}: {told.verb or 'nothing'} was on its way, and {what} {told.coming}"
+        )
+    return problems
+
+
+def _made_run(folder: Path, told: Told, dice: random.Random) -> tuple[str, Notes]:
+    """Changes many notes in one run; returns its name and the notes before it."""
+    before, after = dict(told.notes), dict(told.notes)
+    calls: list[str] = []
+    for verb in ("write", "write", "remove", "write", "move"):
+        change = drawn(verb, after, dice)
+        if change is not None:
+            path = min(change.coming)
+            calls.append(f"nocturn.memory.{verb}({', '.join(map(json.dumps, change.arguments))});")
+            after = change.applied(after)
+
+    def run(say: Say) -> None:
+        with Workspace(folder, isolation="best-effort") as ws:
+            ws.run("\n".join(calls), mode="watched").raise_for_error()
+            say(ws.memory.history(path)[-1])
+
+    (line,) = Child(run).said()
+    told.notes = after
+    told.kept.update(after.values())
+    return line["run"], before
+
+
+def _changing(
+    folder: Path, notes: Notes, undoing: tuple[str, Notes] | None, dice: random.Random
+) -> Callable[[Say], None]:
+    """Gives a writer that changes notes until it is killed."""
+
+    def change(say: Say) -> None:
+        now = notes
+        with Workspace(folder) as ws:
+            if undoing is not None:
+                run, before = undoing
+                gone = dict.fromkeys(now.keys() - before.keys())
+                say({"verb": "undo of a run", "coming": {**before, **gone}})
+                ws.memory.undo(run=run)
+                say({"came": True})
+                now = before
+            while True:
+                change = drawn(dice.choice(VERBS), now, dice)
+                if change is None:
+                    continue
+                say({"verb": change.verb, "coming": change.coming})
+                getattr(ws.memory, change.verb)(*change.arguments)
+                say({"came": True})
+                if change.verb == "write" and dice.random() < UNDONE:
+                    (path,) = change.coming
+                    say({"verb": "undo", "coming": {path: now.get(path)}})
+                    ws.memory.undo(path)
+                    say({"came": True})
+                else:
+                    now = change.applied(now)
+
+    return change
+
+
+def _forgotten(folder: Path, kept: set[str]) -> list[str]:
+    """Looks for every text in the history, the trash and the notes, past all that is tested."""
+    with closing(sqlite3.connect(folder / ".nocturn/history.db")) as db:
+        found = {zlib.decompress(row[0]) for row in db.execute("SELECT data FROM contents")}
+    found.update(path.read_bytes() for path in folder.rglob("*.md"))
+    lost = [body for body in kept if (HEAD + body).encode() not in found]
+    return [f"a text that was confirmed is nowhere: {body[:32]!r}" for body in lost]
