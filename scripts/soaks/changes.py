@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from nocturn import Workspace
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
@@ -23,6 +23,7 @@ __all__ = [
     "drawn",
     "looked_at",
     "merged",
+    "own_dice",
 ]
 
 Notes: TypeAlias = dict[str, str]
@@ -82,6 +83,11 @@ def drawn(
         return Change(verb, (path,), {path: None})
     to = dice.choice(free)
     return Change(verb, (path, to), {path: None, to: body})
+
+
+def own_dice(dice: random.Random) -> random.Random:
+    """Returns others, for one process: two with the same would draw the same texts."""
+    return random.Random(dice.getrandbits(64))  # noqa: S311 - dice
 
 
 def merged(notes: Notes, coming: Mapping[str, str | None]) -> Notes:

@@ -20,51 +20,64 @@ Say: TypeAlias = "Callable[[dict[str, Any]], None]"
 
 
 class Child:
-    """A process that does one thing, says lines of JSON, and may be killed before its end."""
+    """A process that does one thing, says lines of JSON, and may be killed before its end.
+
+    Args:
+        work: What it does; where it raises, it says ``{"failed": the traceback}`` last.
+    """
 
     def __init__(self, work: Callable[[Say], None]) -> None:
         self._reading, writing = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
-            status = 1
             try:
-                os.close(self._reading)
-                work(lambda line: _write_whole(writing, json.dumps(line) + "\n"))
-                status = 0
-            except BaseException:  # noqa: BLE001 - the child's end, whatever it is
-                traceback.print_exc()
+                _work_and_say(work, writing)
             finally:
-                os._exit(status)
+                os._exit(0)
         os.close(writing)
 
     def said(self) -> list[dict[str, Any]]:
-        """Returns what it said, when it has ended."""
-        return self._heard(None)
+        """Returns what it said, when it has ended.
 
-    def killed_within(self, seconds: float) -> list[dict[str, Any]]:
-        """Kills it so long after its first word; returns what it said."""
-        select.select([self._reading], [], [])
-        return self._heard(time.monotonic() + seconds)
+        Raises:
+            RuntimeError: It failed.
+        """
+        lines = self._ended(b"".join(iter(self._chunk, b"")))
+        if lines and "failed" in lines[-1]:
+            raise RuntimeError(lines[-1]["failed"])
+        return lines
 
-    def _heard(self, doom: float | None) -> list[dict[str, Any]]:
-        """Listens to its end; a line that the end cut is none."""
+    def killed(self, lines: int, seconds: float) -> list[dict[str, Any]]:
+        """Kills it so long after it has said so many lines; returns what it said."""
         heard = b""
-        while True:
-            rest = None if doom is None else max(0.0, doom - time.monotonic())
-            if not select.select([self._reading], [], [], rest)[0]:
-                os.kill(self._pid, signal.SIGKILL)
-                doom = None
-                continue
-            chunk = os.read(self._reading, 65_536)
-            if not chunk:
-                break
+        while heard.count(b"\n") < lines and (chunk := self._chunk()):
             heard += chunk
+        doom = time.monotonic() + seconds
+        while (rest := doom - time.monotonic()) > 0 and select.select(
+            [self._reading], [], [], rest
+        )[0]:
+            heard += self._chunk()
+        os.kill(self._pid, signal.SIGKILL)
+        heard += b"".join(iter(self._chunk, b""))
+        return self._ended(heard)
+
+    def _chunk(self) -> bytes:
+        return os.read(self._reading, 65_536)
+
+    def _ended(self, heard: bytes) -> list[dict[str, Any]]:
+        """Gives its lines; one that its end cut is none."""
         os.close(self._reading)
         os.waitpid(self._pid, 0)
         return [json.loads(line) for line in heard.split(b"\n")[:-1]]
 
 
-def _write_whole(fd: int, text: str) -> None:
-    rest = memoryview(text.encode())
-    while rest:
-        rest = rest[os.write(fd, rest) :]
+def _work_and_say(work: Callable[[Say], None], fd: int) -> None:
+    def say(line: dict[str, Any]) -> None:
+        rest = memoryview(json.dumps(line).encode() + b"\n")
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+
+    try:
+        work(say)
+    except BaseException:  # noqa: BLE001 - whatever it is, it is said
+        say({"failed": traceback.format_exc()})

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn import Workspace
-from soaks.changes import HEAD, UNDONE, VERBS, Notes, drawn, looked_at, merged
+from soaks.changes import HEAD, PROBE, UNDONE, VERBS, Notes, drawn, looked_at, merged, own_dice
 from soaks.children import Child
 
 if TYPE_CHECKING:
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Told", "killed", "problems_of"]
 
-KILL_SECONDS: Final = 0.03
-"""Within so long of its first word a writer is killed."""
+KILLED_AT: Final = 4
+"""In which of its first changes a writer is killed, at most."""
+AGAIN_EVERY: Final = 5
+"""So often whoever puts right what a killed writer left is killed as well."""
 RUN_EVERY: Final = 4
 """So often the writer begins with undoing a whole run, which another has made before."""
 
@@ -35,18 +37,44 @@ def killed(folder: Path, kills: int, dice: random.Random) -> list[str]:
     problems: list[str] = []
     told = Told({})
     on_its_way: Counter[str] = Counter()
+    came_about: Counter[str] = Counter()
+    one, whole_run = _Pace(0.02), _Pace(0.05)
     for number in range(kills):
         undoing = _made_run(folder, told, dice) if number % RUN_EVERY == 0 else None
-        writer = Child(_changing(folder, told.notes, undoing, dice))
-        for line in writer.killed_within(dice.uniform(0, KILL_SECONDS)):
+        writer = Child(_changing(folder, told.notes, undoing, own_dice(dice)))
+        pace, changes = (whole_run, 0) if undoing else (one, dice.randrange(KILLED_AT))
+        lines = writer.killed(2 * changes + 1, dice.uniform(0, 2 * pace.seconds))
+        pace.learn(in_time=len(lines) <= 2 * changes + 1)
+        for line in lines:
             told.hear(line)
-        on_its_way[told.verb or "nothing"] += 1
+        if number % AGAIN_EVERY == 0:
+            Child(_putting_right(folder)).killed(1, dice.uniform(0, 4 * one.seconds))
         found, left = looked_at(folder)
+        on_its_way[told.verb or "nothing"] += 1
+        came_about[told.verb or "nothing"] += found == told.after()
         problems += problems_of(f"kill {number}", told, found, left)
-        told.notes, told.coming, told.verb = found, {}, ""
+        told = Told(found, kept=told.kept.union(found.values()))
     problems += _forgotten(folder, told.kept)
-    print(f"memory_soak: {kills} kills; on its way was {dict(on_its_way)}", file=sys.stderr)
+    verbs = ", ".join(f"{verb} {came_about[verb]} of {n}" for verb, n in on_its_way.items())
+    print(
+        f"memory_soak: {kills} kills; of what was on its way came about: {verbs}", file=sys.stderr
+    )
     return problems
+
+
+class _Pace:
+    """How long a change takes about, on this machine now.
+
+    Attributes:
+        seconds: Within so long of its beginning, half of the writers are killed in it.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def learn(self, *, in_time: bool) -> None:
+        """Comes nearer, by whether a writer was killed before its change was done."""
+        self.seconds *= 1.15 if in_time else 1 / 1.15
 
 
 @dataclass
@@ -59,15 +87,20 @@ class Told:
             none was.
         verb: What that change is.
         kept: Every text that it confirmed, or that was there.
+        failed: Why it ended by itself; empty where it did not.
     """
 
     notes: Notes
     coming: dict[str, str | None] = field(default_factory=dict)
     verb: str = ""
     kept: set[str] = field(default_factory=set)
+    failed: str = ""
 
     def hear(self, line: Mapping[str, Any]) -> None:
-        """Takes one of its lines: what is coming, or that it came."""
+        """Takes one of its lines: what is coming, that it came, or why it ended by itself."""
+        self.failed = line.get("failed", "")
+        if self.failed:
+            return
         if "coming" in line:
             self.coming, self.verb = line["coming"], line["verb"]
             return
@@ -89,6 +122,8 @@ def problems_of(name: str, told: Told, found: Notes, left: Sequence[str]) -> lis
         left: What else is there that should not be.
     """
     problems = [f"{name}: {each} is left" for each in left]
+    if told.failed:
+        problems.append(f"{name}: {told.verb} failed: {told.failed}")
     if found not in (told.notes, told.after()):
         wrong = sorted(
             path
@@ -132,6 +167,7 @@ def _changing(
     def change(say: Say) -> None:
         now = notes
         with Workspace(folder) as ws:
+            ws.memory.write(PROBE, "s", "")  # what the first change of a process makes is made
             if undoing is not None:
                 run, before = undoing
                 gone = dict.fromkeys(now.keys() - before.keys())
@@ -155,6 +191,16 @@ def _changing(
                     now = change.applied(now)
 
     return change
+
+
+def _putting_right(folder: Path) -> Callable[[Say], None]:
+    """Gives whoever comes after a killed writer, to be killed as well."""
+
+    def put_right(say: Say) -> None:
+        say({})
+        looked_at(folder)
+
+    return put_right
 
 
 def _forgotten(folder: Path, kept: set[str]) -> list[str]:
