@@ -132,7 +132,8 @@ class Workspace:
         """The notes."""
         from nocturn.memory import Memory
 
-        return Memory(self.call, self.path / "memory", self._secrecy.redact_all)
+        folder = self.path / "memory"
+        return Memory(self.call, folder, self._secrecy.redact_all, lambda: self._stores.notes)
 
     @cached_property
     def path(self) -> Path:
@@ -485,13 +486,22 @@ class Workspace:
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
+        from nocturn.tools.amending import amending_tools
         from nocturn.tools.memory import memory_tools
+        from nocturn.tools.moving import moving_tools
+        from nocturn.tools.past import past_tools
         from nocturn.tools.time import time_tools
 
         scanner, stores = self._secrecy.scanner, self._stores
         journal = stores.journal
         registry = Registry(
-            (*memory_tools(stores.notes, scanner.redact, scanner.redact_all), *time_tools())
+            (
+                *memory_tools(stores.notes, scanner.redact, scanner.redact_all),
+                *amending_tools(stores.notes, scanner.redact, scanner.spans),
+                *moving_tools(stores.notes, scanner.redact),
+                *past_tools(stores.notes, scanner.redact),
+                *time_tools(),
+            )
         )
         for each in self._own_tools:
             registry.add(each)

@@ -71,6 +71,11 @@ def test_the_tools_are_listed(nocturn, tmp_path):
         "memory_remove",
         "memory_stat",
         "memory_write",
+        "memory_append",
+        "memory_edit",
+        "memory_move",
+        "memory_restore",
+        "memory_undo",
         "time_now",
     ]
     assert rows[4][1:3] == ["write", "memory"]
