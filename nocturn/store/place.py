@@ -79,7 +79,11 @@ class Place:
         with disk_trouble(f"writing {shown(self.path)}"), self._made_folder(_require_kept) as at:
             at.replace(self._name, data, (lambda: self._require_same(at)) if unchanged else None)
             if self.entry is None:
-                _require_kept(at, self._name)
+                try:
+                    _require_kept(at, self._name)
+                except NocturnError:
+                    at.drop(self._name)
+                    raise
 
     def make_folder(self) -> None:
         """Makes the folders that are missing, 0700, and nothing in them.
@@ -110,10 +114,11 @@ class Place:
         """Moves the entry, a link as the link, to a place where nothing is; never over anything.
 
         Raises:
-            NocturnError: ``NAME_TAKEN`` where something has come to be there, ``STORAGE``; the
-                entry is where it was.
+            NocturnError: ``NAME_TAKEN`` where something has come to be there, ``BAD_ARGUMENTS``
+                where the disk would keep the name in another case, ``STORAGE``; the entry is where
+                it was.
         """
-        with disk_trouble(f"moving {shown(self.path)}"), other._made_folder() as to:
+        with disk_trouble(f"moving {shown(self.path)}"), other._made_folder(_require_kept) as to:
             self._rename(to, other._name, other.path)
 
     def respell(self, path: str) -> None:
@@ -208,6 +213,11 @@ class Place:
             rename_new(self._at, self._name, to, name)
         except FileExistsError:
             raise taken(path) from None
+        try:
+            _require_kept(to, name)
+        except NocturnError:
+            to.rename(name, self._at, self._name)
+            raise
         to.sync()
         self._at.sync()
 
@@ -231,7 +241,7 @@ class Place:
 
 
 def _require_kept(at: Directory, name: str) -> None:
-    """Takes back what was made just now and is listed in another case: some disks keep none.
+    """Refuses what is there by now and is listed in another case: some disks keep none.
 
     A note that is listed as another would be lost to its own name, and no other would be refused.
     """
@@ -241,7 +251,6 @@ def _require_kept(at: Directory, name: str) -> None:
     kept = [each for each in at.names() if same_name_key(each) == key]
     if not kept or any(unicodedata.normalize("NFC", each) == name for each in kept):
         return
-    at.drop(name)
     message = f"{shown(name)} would be {shown(kept[0])} on this disk: use that name"
     raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "path"})
 

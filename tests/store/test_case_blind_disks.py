@@ -107,6 +107,11 @@ def refused(function, *args, **how):
     return caught.value
 
 
+def entries(ws):
+    root = ws.path / "memory"
+    return sorted(each.relative_to(root).as_posix() for each in root.rglob("*"))
+
+
 def paths(ws):
     return [note["path"] for note in ws.memory.list()["notes"]]
 
@@ -129,11 +134,16 @@ def test_a_disk_that_keeps_no_capitals_says_so_and_keeps_nothing(opened):
     ws = opened("ntfs")
     for path in ("people/Lina.md", "People/lina.md"):
         assert refused(ws.memory.write, path, "s", "one").code == BAD_ARGUMENTS
-        assert list((ws.path / "memory").rglob("*")) == []
+        assert entries(ws) == []
     ws.memory.write("people/lina.md", "s", "one")
     error = refused(ws.memory.write, "people/Lina.md", "s", "two")
     assert (error.code, error.detail["existing"]) == (NAME_TAKEN, "people/lina.md")
-    assert paths(ws) == ["people/lina.md"]
+    for path in ("people/Lina.md", "other/Lina.md", "Other/lina.md"):
+        assert refused(ws.memory.move, "people/lina.md", path).code == BAD_ARGUMENTS
+    assert entries(ws) == ["people", "people/lina.md"]
+    ws.memory.append("people/lina.md", "two")
+    assert ws.memory.read("people/lina.md").endswith("one\ntwo")
+    assert [each["verb"] for each in ws.memory.history("people/lina.md")] == ["write", "write"]
 
 
 def test_a_name_that_is_spelled_decomposed_is_the_same_note(ws):
@@ -154,10 +164,26 @@ def test_a_name_that_windows_cannot_store_is_refused(ws, path):
 
 
 def test_a_note_lives_its_life_there(ws):
-    version = {}
-    for body in ("one", "two"):
-        ws.memory.write("people/lina.md", "s", body, if_version=version.get("version"))
-        version = ws.memory.stat("people/lina.md")
-    ws.memory.remove("people/lina.md", if_version=version["version"])
+    memory = ws.memory
+    memory.write("people/lina.md", "s", "one", if_version=None)
+    memory.append("people/lina.md", "two")
+    memory.edit("people/lina.md", "one", "1")
+    memory.move("people/lina.md", "lina.md")
+    memory.remove("lina.md", if_version=memory.stat("lina.md")["version"])
     assert paths(ws) == []
+    memory.undo("lina.md")
+    memory.restore("lina.md", memory.history("lina.md")[0]["number"])
+    assert memory.read("lina.md").endswith("one")
     assert [each.name for each in ws.path.rglob("*.tmp")] == []
+
+
+def test_a_move_that_changes_the_case_alone_spells_the_note_anew(opened):
+    ws = opened("exfat")
+    ws.memory.write("people/Lina.md", "s", "one")
+    ws.memory.move("people/Lina.md", "people/lina.md")
+    assert (paths(ws), ws.memory.read("people/lina.md")[-3:]) == (["people/lina.md"], "one")
+    states = [(each["verb"], each["path"]) for each in ws.memory.history("people/lina.md")]
+    assert states[0] == ("write", "people/Lina.md")
+    assert {verb for verb, _ in states[1:]} == {"move"}
+    ws.memory.undo("people/lina.md")
+    assert paths(ws) == ["people/Lina.md"]
