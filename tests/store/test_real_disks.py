@@ -281,17 +281,25 @@ def test_a_signal_in_each_moment_stops_nothing(opened, folder, change):
 @contextmanager
 def interrupted_after(seconds):
     """Raises after so long, as Ctrl-C does, wherever the program is by then."""
-    former = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    armed = [None]
+
+    def interrupt(*_):
+        if armed:
+            raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
+        armed.clear()
     except KeyboardInterrupt:
-        pass
+        armed.clear()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, former)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @each_change
 def test_a_change_that_is_interrupted_is_whole_or_not_at_all(opened, folder, outcomes, change):
     ws = opened(folder / "ws")
