@@ -278,19 +278,19 @@ def test_a_signal_in_each_moment_stops_nothing(opened, folder, change):
     assert tried(("write", "after.md", "s", "c"), ws, nullcontext())
 
 
-@contextmanager
-def interrupted_after(seconds):
-    """Raises after so long, as Ctrl-C does, wherever the program is by then."""
-    armed = [None]
+def interrupt(action, seconds):
+    """Interrupts an action after so long, as Ctrl-C does, wherever it is by then."""
+    armed = []
 
-    def interrupt(*_):
+    def raise_it(*_):
         if armed:
             raise KeyboardInterrupt
 
-    former = signal.signal(signal.SIGALRM, interrupt)
+    former = signal.signal(signal.SIGALRM, raise_it)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
+        armed.append(None)
+        action()
         armed.clear()
     except KeyboardInterrupt:
         armed.clear()
@@ -305,8 +305,7 @@ def test_a_change_that_is_interrupted_is_whole_or_not_at_all(opened, folder, out
     ws = opened(folder / "ws")
     before = bodies_of(ws)
     for step in range(1, 30):
-        with interrupted_after(step * 0.0003):
-            make(change, ws)
+        interrupt(lambda: make(change, ws), step * 0.0003)
         now = bodies_of(ws)
         assert now in (before, outcomes[change])
         if now != before:
