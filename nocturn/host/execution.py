@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 from nocturn.errors import CANCELLED, ConfigurationError, NocturnError, RunInterrupted
@@ -51,6 +52,7 @@ class Execution:
         *,
         dry_run: bool = False,
     ) -> None:
+        self.identity = os.urandom(8).hex()
         self._program = program
         self._arguments = _texts(arguments)
         self._limits = limits
@@ -90,7 +92,10 @@ class Execution:
         if refusal := self._program.refusal or self._too_large():
             error = RunError(code=None, name="RefusedSource", message=refusal)
             return RunResult(
-                status="refused_source", error=error, would_write=() if self._dry_run else None
+                status="refused_source",
+                error=error,
+                would_write=() if self._dry_run else None,
+                run=self.identity,
             )
         worker = self._pool.take(self._limits, self._ticket)
         if worker is None:
@@ -310,6 +315,7 @@ class Execution:
             ),
             isolation=exchange.isolation if exchange else "none",
             would_write=_would_write(exchange) if self._dry_run else None,
+            run=self.identity,
         )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from nocturn.store.database import Database
 
-__all__ = ["KEPT_BYTES", "SEEN", "History", "Pages", "State"]
+__all__ = ["KEPT_BYTES", "PRUNED_EVERY", "SEEN", "History", "Pages", "State"]
 
 KEPT_BYTES: Final = 4 * 1_048_576
 """The content of a larger note is not kept here."""
@@ -67,7 +67,8 @@ DELETE FROM states WHERE number IN (
 _BROKEN: Final = (
     "history.db is broken: it was left as it is; move it away, and nocturn makes another"
 )
-_PRUNED_EVERY: Final = 64
+PRUNED_EVERY: Final = 64
+"""How many states come about until it is looked for what is too old or too much."""
 _PRUNED_AT_ONCE: Final = 64
 
 
@@ -177,7 +178,7 @@ class History:
             pages: The transaction.
             number: The number of a state that was added just now.
         """
-        if number % _PRUNED_EVERY == 0:
+        if number % PRUNED_EVERY == 0:
             pages.prune(_now_ms() - self._kept_seconds * 1_000, self._kept_bytes)
 
     @property
