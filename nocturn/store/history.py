@@ -11,11 +11,11 @@ import time
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.errors import ConfigurationError
 from nocturn.limits import HISTORY_BYTES, HISTORY_SECONDS
+from nocturn.store.reading import iso_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -106,7 +106,6 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns what there is to tell of it; ``at`` is ISO 8601 in UTC."""
-        at = datetime.fromtimestamp(self.at_ms / 1e3, UTC).isoformat(timespec="milliseconds")
         return {
             "number": self.number,
             "path": self.path,
@@ -114,7 +113,7 @@ class State:
             "version": self.version,
             "partner": self.partner,
             "bytes": self.bytes,
-            "at": at.replace("+00:00", "Z"),
+            "at": iso_of(self.at_ms * 1_000_000),
             "run": self.run or None,
             "agent": self.agent or None,
         }
@@ -236,7 +235,7 @@ class Pages:
             return None
         try:  # bounded: a file that came from elsewhere may hold what unpacks to a disk of zeros
             return zlib.decompressobj().decompress(row[0], KEPT_BYTES)
-        except zlib.error:
+        except (zlib.error, TypeError):
             raise ConfigurationError(_BROKEN) from None
 
     def keep(self, version: str, data: bytes) -> None:
