@@ -7,7 +7,7 @@
 (function () {
   "use strict";
 
-  const { exchange, send, lower } = globalThis.__nocturn_wire;
+  const { exchange, receive, send, lower, native, pieces } = globalThis.__nocturn_wire;
   delete globalThis.__nocturn_wire;
   // A handler that the guest sets here is called with the frames of this file: take it away.
   delete Error.prepareStackTrace;
@@ -22,6 +22,7 @@
   const { iterator, toStringTag } = Symbol;
   const evaluate = eval;
   const StringOf = String;
+  const TypeErrorOf = TypeError;
   const PromiseOf = Promise;
   const ObjectPrototype = Object.prototype;
   const RegExpPrototype = RegExp.prototype;
@@ -31,6 +32,9 @@
   const repeat = uncurry(String.prototype.repeat);
   const match = uncurry(RegExp.prototype.exec);
   const then = uncurry(Promise.prototype.then);
+  const mapGet = uncurry(Map.prototype.get);
+  const mapPut = uncurry(Map.prototype.set);
+  const mapDelete = uncurry(Map.prototype.delete);
   const stackOf = getter(Error.prototype, "stack");
   const toISOString = uncurry(Date.prototype.toISOString);
   const bigIntText = uncurry(BigInt.prototype.toString);
@@ -58,6 +62,8 @@
   const setSize = getter(Set.prototype, "size");
 
   const MAX_DEPTH = 256;
+  const MOST_REJECTIONS = 16;
+  const MOST_ERRORS = 16; // an error's causes and parts, itself included
   // Python reads no longer integer literal (sys.int_info.default_max_str_digits).
   const MAX_DIGITS = 4300;
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
@@ -229,9 +235,11 @@
   const nameOf = (error) => textOf(error, "name", "Error");
   const messageOf = (error) => textOf(error, "message", "");
 
-  // What was thrown, as {name, message, stack, code, tool, detail}; calls nothing of the guest's.
-  function describe(thrown) {
+  // What was thrown, as {name, message, stack, code, tool, detail, cause, errors}; calls nothing of
+  // the guest's. `room` bounds the errors within errors, and with them the cycles among them.
+  function describe(thrown, room = { __proto__: null, left: MOST_ERRORS }) {
     const told = { __proto__: null, name: "Thrown", message: "", stack: "", code: null };
+    room.left -= 1;
     try {
       if (isError(thrown)) {
         told.name = nameOf(thrown);
@@ -242,6 +250,7 @@
           told.tool = textOf(thrown, "tool", null);
           told.detail = data(thrown, "detail");
         }
+        describeOthers(thrown, told, room);
       } else if (isObject(thrown)) {
         told.name = textOf(thrown, "name", "Thrown");
         told.message = textOf(thrown, "message", slice(inspect(thrown), 0, textLimit));
@@ -254,33 +263,108 @@
     return told;
   }
 
+  function describeOthers(error, told, room) {
+    const cause = getOwnPropertyDescriptor(error, "cause");
+    if (cause !== undefined && hasOwn(cause, "value") && room.left > 0) {
+      told.cause = describe(cause.value, room);
+    }
+    const errors = getOwnPropertyDescriptor(error, "errors");
+    if (errors === undefined || !isArray(errors.value)) return;
+    const list = (told.errors = []);
+    for (let i = 0; i < errors.value.length && room.left > 0; i += 1) {
+      const each = getOwnPropertyDescriptor(errors.value, i);
+      if (each === undefined || !hasOwn(each, "value")) continue;
+      defineProperty(list, list.length, { __proto__: null, value: describe(each.value, room), enumerable: true });
+    }
+  }
+
+  // What `describe` told, as JSON text of at most so many characters, at the price of what is least needed.
+  function errorText(told, most) {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      try {
+        const text = encode(told, null, "error");
+        if (text.length <= most) return text;
+      } catch {
+        // The detail is the guest's, so it may be anything.
+      }
+      if (attempt === 0) told.detail = null;
+      else told.cause = told.errors = null;
+    }
+    return null;
+  }
+
   // ---- calls ----------------------------------------------------------------------------------
 
   let ceiling = 1; // the longest frame, in UTF-16 units, that the host will read
   let textLimit = 1; // the longest text in an error, so that five of them, escaped, are below it
   let consoleLimit = 1; // the most console text, in bytes, hence in UTF-16 units too
 
-  const call = (tool, args) => {
-    const head = '{"type":"call","tool":' +
-      (typeof tool === "string" ? stringify(slice(tool, 0, 4096)) : "null") + ",";
-    let text;
+  // What comes after the head, which tells calls in flight apart.
+  function request(tool, args) {
+    const name = '"tool":' + (typeof tool === "string" ? stringify(slice(tool, 0, 4096)) : "null") + ",";
     try {
       const body = args === undefined ? "{}" : encode(args, null, "arguments");
-      text = head + '"args":' + (body === undefined ? "null" : body) + "}";
-      if (text.length > ceiling) text = head + '"size":' + text.length + "}";
+      const text = name + '"args":' + (body === undefined ? "null" : body) + "}";
+      return text.length > ceiling ? name + '"size":' + text.length + "}" : text;
     } catch (problem) {
       const reason = Unsendable.textOf(problem);
       if (reason === undefined) throw problem;
-      text = head + '"unsendable":' + stringify(reason) + "}";
+      return name + '"unsendable":' + stringify(reason) + "}";
     }
-    const reply = parse(exchange(flat(text)));
-    if (hasOwn(reply, "error")) {
-      const { code, message, tool: name, detail } = reply.error;
-      throw new NocturnError(code, message, name, detail);
+  }
+
+  function valueOf(reply) {
+    if (!hasOwn(reply, "error")) return reply.value;
+    const { code, message, tool, detail } = reply.error;
+    throw new NocturnError(code, message, tool, detail);
+  }
+
+  const call = (tool, args) => {
+    const text = request(tool, args);
+    while (flights.count >= mostFlights) land(parse(receive())); // this one is in flight, too
+    let reply = parse(exchange(flat('{"type":"call",' + text)));
+    while (hasOwn(reply, "id")) {
+      land(reply);
+      reply = parse(receive());
     }
-    return reply.value;
+    depart();
+    return valueOf(reply);
   };
-  const now = () => call("time_now");
+
+  // Calls in flight by their id, and those that wait for room: the host refuses one too many.
+  const flights = { __proto__: null, open: new Map(), count: 0, last: 0, first: null, end: null };
+  let mostFlights = 1;
+
+  const callAsync = (tool, args) =>
+    new PromiseOf((resolve, reject) => {
+      const entry = { __proto__: null, text: request(tool, args), resolve, reject, next: null };
+      if (flights.first === null) flights.first = entry;
+      else flights.end.next = entry;
+      flights.end = entry;
+      depart();
+    });
+
+  function depart() {
+    while (flights.first !== null && flights.count < mostFlights) {
+      const entry = flights.first;
+      flights.first = entry.next;
+      flights.count += 1;
+      flights.last += 1;
+      mapPut(flights.open, flights.last, entry);
+      send(flat('{"type":"call","id":' + flights.last + "," + entry.text));
+    }
+  }
+
+  function land(reply) {
+    const entry = mapGet(flights.open, reply.id);
+    mapDelete(flights.open, reply.id);
+    flights.count -= 1;
+    try {
+      entry.resolve(valueOf(reply));
+    } catch (refused) {
+      entry.reject(refused);
+    }
+  }
 
   // An argument object without a prototype, so that nothing the guest put on one is read.
   function named(fields) {
@@ -298,26 +382,42 @@
     return out;
   };
 
+  // A function that calls a tool at once, with `.async` beside it.
+  const wrapper = (tool, shape) => {
+    const blocking = (...given) => call(tool, apply(shape, undefined, given));
+    const promising = (...given) => {
+      let args;
+      try {
+        args = apply(shape, undefined, given);
+      } catch (problem) { // an option of the guest's threw as it was read
+        return new PromiseOf((_, reject) => reject(problem));
+      }
+      return callAsync(tool, args);
+    };
+    defineProperty(blocking, "async", { __proto__: null, value: freeze(promising), enumerable: true });
+    return freeze(blocking);
+  };
+
+  const now = wrapper("time_now", () => create(null));
   const memory = freeze({
     __proto__: null,
-    write: (path, summary, content, given) =>
-      call("memory_write", named({ __proto__: null, path, summary, content, ...options(given, "ifVersion") })),
-    append: (path, text, given) =>
-      call("memory_append", named({ __proto__: null, path, text, ...options(given, "ifVersion") })),
-    edit: (path, old, text, given) =>
-      call("memory_edit", named({ __proto__: null, path, old, new: text, ...options(given, "ifVersion") })),
-    move: (path, to, given) =>
-      call("memory_move", named({ __proto__: null, path, to, ...options(given, "ifVersion") })),
-    read: (path) => call("memory_read", named({ __proto__: null, path })),
-    stat: (path) => call("memory_stat", named({ __proto__: null, path })),
-    list: (given) => call("memory_list", options(given, "limit", "cursor")),
-    remove: (path, given) =>
-      call("memory_remove", named({ __proto__: null, path, ...options(given, "ifVersion") })),
+    write: wrapper("memory_write", (path, summary, content, given) =>
+      named({ __proto__: null, path, summary, content, ...options(given, "ifVersion") })),
+    append: wrapper("memory_append", (path, text, given) =>
+      named({ __proto__: null, path, text, ...options(given, "ifVersion") })),
+    edit: wrapper("memory_edit", (path, old, text, given) =>
+      named({ __proto__: null, path, old, new: text, ...options(given, "ifVersion") })),
+    move: wrapper("memory_move", (path, to, given) =>
+      named({ __proto__: null, path, to, ...options(given, "ifVersion") })),
+    read: wrapper("memory_read", (path) => named({ __proto__: null, path })),
+    stat: wrapper("memory_stat", (path) => named({ __proto__: null, path })),
+    list: wrapper("memory_list", (given) => options(given, "limit", "cursor")),
+    remove: wrapper("memory_remove", (path, given) =>
+      named({ __proto__: null, path, ...options(given, "ifVersion") })),
   });
 
   freeze(call);
-  freeze(now);
-  for (const name in memory) freeze(memory[name]);
+  freeze(callAsync);
 
   // ---- console --------------------------------------------------------------------------------
 
@@ -478,35 +578,15 @@
     __proto__: null, value: safeJSON.stringify, writable: true, enumerable: false, configurable: true,
   });
 
-  // ---- jobs that nobody awaits ----------------------------------------------------------------
-  //
-  // What they throw would leave the engine as an exception, which runs the guest where no call can
-  // be made (the process would abort), so it is caught here and ends the run as an uncaught error.
+  // ---- what is there later, or once --------------------------------------------------------------
 
-  const guarded = (callback) => (...given) => {
-    try {
-      apply(callback, undefined, given);
-    } catch (thrown) {
-      if (outcome.uncaught === null) outcome.uncaught = { __proto__: null, thrown };
-    }
-  };
   const replace = (holder, name, value) =>
     defineProperty(holder, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
-
-  const later = globalThis.queueMicrotask;
-  replace(globalThis, "queueMicrotask", { queueMicrotask(callback) {
-    later(typeof callback === "function" ? guarded(callback) : callback);
-  } }.queueMicrotask);
-
-  const Registry = globalThis.FinalizationRegistry;
-  function GuardedRegistry(callback) {
-    const given = typeof callback === "function" ? guarded(callback) : callback;
-    return construct(Registry, [given], new.target); // throws without `new`, as it should
-  }
-  defineProperty(GuardedRegistry, "name", { __proto__: null, value: "FinalizationRegistry" });
-  defineProperty(GuardedRegistry, "prototype", { __proto__: null, value: Registry.prototype, writable: false });
-  replace(Registry.prototype, "constructor", GuardedRegistry);
-  replace(globalThis, "FinalizationRegistry", GuardedRegistry);
+  const uncaught = (thrown) => {
+    if (outcome.uncaught === null) outcome.uncaught = { __proto__: null, thrown };
+  };
+  const timers = pieces.timers({ __proto__: null, apply, replace, uncaught, uncurry });
+  pieces.abort({ __proto__: null, replace, uncaught, later: timers.later });
 
   // ---- Math.random ----------------------------------------------------------------------------
   //
@@ -528,11 +608,7 @@
 
   // ---- the worker's side ----------------------------------------------------------------------
 
-  // The engine calls every source `<input>`: lines after this many are the guest's, not ours. The
-  // host takes them off again (host/location.py).
-  const LEAD = repeat("\n", 1000);
-
-  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null };
+  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null, refused: false };
   const settle = (state, value) => {
     outcome.state = state;
     outcome.value = value;
@@ -540,8 +616,12 @@
 
   function start(text) {
     const given = parse(text);
-    outcome.source = given.source;
+    native.source = outcome.source = given.source;
+    native.name = given.name;
+    modules = given.modules;
+    native.modules = { __proto__: null, ...modules, nocturn: OWN_MODULE };
     ceiling = given.ceiling;
+    mostFlights = given.calls_in_flight;
     textLimit = ceiling > 40 * 8192 ? 8192 : (ceiling / 40) | 0;
     consoleLimit = given.console_bytes;
     const lasting = (name, value, writable) =>
@@ -552,6 +632,7 @@
     lasting("nocturn", freeze({
       __proto__: null,
       call,
+      callAsync,
       memory,
       now,
       args: freeze(given.args),
@@ -561,20 +642,91 @@
     lasting("print", (...values) => line("log", values), true);
   }
 
+  // ---- the engine's own interface, where it has one (worker/native.py) ---------------------------
+
+  const OWN_MODULE =
+    "const all = globalThis.nocturn;\nexport default all;\n" +
+    "export const { call, callAsync, memory, now, args } = all;\n" +
+    "const { NocturnError } = globalThis;\nexport { NocturnError };\n";
+  let modules = create(null);
+
+  // How the source ended. What is neither a script nor a module was meant to be what was read further.
+  native.ended = (how, value, other) => {
+    if (how === "value") return settle("value", value);
+    if (how === "neither" && placeOf(other) > placeOf(value)) return settle("thrown", other);
+    outcome.refused = how === "missed";
+    settle("thrown", value);
+  };
+
+  // The worker looks at this promise: no rejection of it is unseen.
+  native.awaiting = (promise) => {
+    settle("pending", undefined);
+    mapDelete(rejections, promise);
+  };
+
+  // With `await` at its top, the engine puts a script's value into an object.
+  native.boxed = (box) => {
+    const property = getOwnPropertyDescriptor(box, "value");
+    if (property === undefined) throw new TypeErrorOf("the script's value was lost: Object.prototype has a value");
+    return property.value;
+  };
+
+  // A module's value is its default export.
+  native.module = (namespace) => {
+    const property = getOwnPropertyDescriptor(namespace, "default");
+    return property === undefined ? undefined : property.value;
+  };
+
+  native.lost = uncaught;
+
+  native.missing = (name) => {
+    let offered = "nocturn";
+    const names = ownKeys(modules);
+    for (let i = 0; i < names.length; i += 1) offered += ", " + stringify(names[i]);
+    const error = new TypeErrorOf("there is no module " + stringify(slice(name, 0, 900)) + "; there are: " +
+      slice(offered, 0, 4096));
+    return error;
+  };
+
+  native.rejected = (promise, reason, handled) => {
+    if (handled) mapDelete(rejections, promise);
+    else mapPut(rejections, promise, reason);
+  };
+  const rejections = new Map();
+
+  // Line and column of a SyntaxError, as one number.
+  function placeOf(error) {
+    const found = isError(error) ? match(/:(\d{1,9}):(\d{1,9})/, stackOf(error)) : null;
+    return found === null ? 0 : found[1] * 1e9 + +found[2];
+  }
+
+  // Without that interface: no `await` at the top, no modules, and each source is called `<input>`.
+  // Lines after this many are the guest's, not ours; the host takes them off (host/location.py).
+  const LEAD = repeat("\n", 1000);
+
   function run() {
     try {
-      const source = LEAD + outcome.source;
-      outcome.source = "";
-      const value = evaluate(source);
-      if (isObject(value) && isPromise(value)) {
-        settle("pending", undefined);
-        then(value, (item) => settle("value", item), (reason) => settle("thrown", reason));
-      } else {
-        settle("value", value);
-      }
+      const value = evaluate(LEAD + outcome.source);
+      if (!isObject(value) || !isPromise(value)) return settle("value", value);
+      settle("pending", undefined);
+      then(value, (item) => settle("value", item), (reason) => settle("thrown", reason));
     } catch (thrown) {
       settle("thrown", thrown);
     }
+  }
+
+  // What the worker waits for once no job is left: "" for nothing, "reply", or a timer's milliseconds.
+  function next() {
+    if (outcome.uncaught !== null || outcome.state === "none" || outcome.state === "thrown") return "";
+    const wait = timers.wait(outcome.state === "pending");
+    if (wait >= 0) return StringOf(wait);
+    return flights.count > 0 ? "reply" : "";
+  }
+
+  function turn(text) {
+    if (text === "") return timers.turn();
+    land(parse(text));
+    depart();
   }
 
   // `then` throws on what is no promise; a guest's thenable is a value, not awaited.
@@ -591,7 +743,8 @@
     const given = parse(text);
     randomFrom(given.seed);
     freeze(given.args);
-    evaluate(given.source);
+    native.source = outcome.source = given.source;
+    native.name = given.name;
     flat('{"value":' + encode(given, null, "value") + "}");
   }
 
@@ -605,6 +758,13 @@
     } else if (outcome.uncaught !== null) {
       settle("thrown", outcome.uncaught.thrown);
     }
+    const text = ending();
+    const whole = flat(slice(text, 0, -1) + unhandledText(ceiling - text.length) + "}");
+    settle("none", undefined); // a rehearsal leaves nothing
+    return whole;
+  }
+
+  function ending() {
     if (outcome.state === "pending") return '{"type":"done","status":"never_settles"}';
     try {
       if (outcome.state === "value") {
@@ -612,7 +772,7 @@
         if (text !== undefined && text.length > ceiling) {
           return '{"type":"done","status":"output_limit","size":' + text.length + "}";
         }
-        return flat('{"type":"done","status":"ok","value":' + (text === undefined ? "null" : text) + "}");
+        return '{"type":"done","status":"ok","value":' + (text === undefined ? "null" : text) + "}";
       }
     } catch (problem) {
       const reason = Unsendable.textOf(problem);
@@ -620,22 +780,27 @@
         : { __proto__: null, name: "TypeError", message: "the result cannot leave: " + reason };
     }
     const told = describe(outcome.value);
-    let text = "";
-    try {
-      text = encode(told, null, "error");
-    } catch {
-      // The detail is the guest's, so it may be anything.
-    }
-    if (text === "" || text.length > ceiling) {
-      told.detail = null;
-      text = encode(told, null, "error");
-    }
     const noMemory = told.name === "InternalError" && told.message === "out of memory";
-    const status = noMemory ? "memory_limit" : "guest_error";
-    return flat('{"type":"done","status":"' + status + '","error":' + text + "}");
+    const status = noMemory ? "memory_limit" : outcome.refused ? "refused_source" : "guest_error";
+    const text = errorText(told, ceiling);
+    return '{"type":"done","status":"' + status + '"' + (text === null ? "" : ',"error":' + text) + "}";
+  }
+
+  // The rejections that nobody has looked at, as many as there is room for.
+  function unhandledText(room) {
+    let out = "", count = 0;
+    mapForEach(rejections, (reason) => {
+      count += 1;
+      if (count > MOST_REJECTIONS || (outcome.state === "thrown" && reason === outcome.value)) return;
+      const text = errorText(describe(reason), room - out.length - 32);
+      if (text !== null) out += (out === "" ? ',"unhandled":[' : ",") + text;
+    });
+    return out === "" ? "" : out + "]";
   }
 
   return function control(order, text) {
+    if (order === "next") return next();
+    if (order === "turn") return turn(text);
     if (order === "run") return run();
     if (order === "start") return start(text);
     if (order === "warm") return warm(text);

@@ -168,6 +168,7 @@ def run(
     return _run(
         source, name, args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
         memory, secret_env, isolation, dry_run=dry_run, json=json, show_value=False,
+        folder=None if file == "-" else os.path.dirname(os.path.realpath(file)),
     )  # fmt: skip
 
 
@@ -233,6 +234,7 @@ def _run(
     dry_run: bool,
     json: bool,
     show_value: bool,
+    folder: str | None = None,
 ) -> int:
     from nocturn.cli.layout import (
         call_line,
@@ -251,13 +253,14 @@ def _run(
             result = ws.run(
                 source,
                 filename=name,
+                folder=folder,
                 mode=mode,
                 agent=agent,
                 args=args,
                 limits=limits_of(timeout, memory),
                 dry_run=dry_run,
-                # One exchange answers one frame at a time: while a call waits for a person, what
-                # the guest prints is not read, so that nothing comes between question and answer.
+                # While a call waits for a person, neither is told: nothing comes between question
+                # and answer.
                 on_call=lambda call: tell(call_line(call)),
                 on_console=None if json else lambda line: say(console_line(line)),
             )
@@ -269,6 +272,9 @@ def _run(
         say(text)
     if result.error is not None and not json:
         tell(error_lines(result.error))
+    for rejection in result.unhandled_rejections:
+        if not json:
+            tell(f"nocturn: nobody looked at this rejection:\n{error_lines(rejection)}")
     for each in result.would_write or ():
         if not json:
             tell(diff_lines(each.diff))

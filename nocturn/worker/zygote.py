@@ -26,7 +26,7 @@ import sys
 
 from nocturn.wire.frames import ANSWER, NOT_LOADED, NOT_LOCKED, ORDER, READY, Channel
 from nocturn.worker import lockdown
-from nocturn.worker.engine import Engine
+from nocturn.worker.engine import Engine, read_scripts
 from nocturn.worker.serve import Lines, serve
 
 __all__ = ["main"]
@@ -42,8 +42,7 @@ def main(prelude_path: str, host_pid: int) -> None:
     control = _socket.socket(fileno=os.dup(0))
     lines = Lines(Channel(0, 0, sys.maxsize))
     try:
-        with open(prelude_path, encoding="utf-8") as file:
-            engine = Engine(file.read(), lines.exchange, lines.send)
+        engine = Engine(read_scripts(prelude_path), lines)
         host = os.pidfd_open(host_pid)
         if os.getppid() != host_pid:
             return

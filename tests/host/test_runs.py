@@ -361,7 +361,7 @@ def test_the_guest_finds_nothing_of_ours_but_what_it_was_given(ws):
         "Reflect.ownKeys(globalThis).filter("
         "  k => typeof k === 'string' && /nocturn|wire|exchange|send|control/i.test(k))"
     )
-    assert sorted(result.value) == ["NocturnError", "nocturn"]
+    assert sorted(result.value) == ["AbortController", "NocturnError", "nocturn"]
     assert ws.run("typeof nocturn.vault + typeof process + typeof require").value == (
         "undefinedundefinedundefined"
     )
