@@ -5,6 +5,7 @@ How little is left is tried step by step, so that the disk gives out at each poi
 
 from __future__ import annotations
 
+import dis
 import os
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from nocturn.errors import CONFLICT, NOT_FOUND, STORAGE
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it has no such disks")
 
 PAGE_BYTES = 4_096
+RETURN = dis.opmap["RETURN_VALUE"]
 OLD = "old " * 1_500
 CHANGES = {
     "write a new note": ("write", "b/c/new.md", "s", "new " * 1_500),
@@ -278,38 +280,53 @@ def test_a_signal_in_each_moment_stops_nothing(opened, folder, change):
     assert tried(("write", "after.md", "s", "c"), ws, nullcontext())
 
 
-def interrupt(action, seconds):
-    """Interrupts an action after so long, as Ctrl-C does, wherever it is by then."""
-    armed = []
+def interrupted(action, at):
+    """Interrupts an action, as Ctrl-C may, where it is about to hold its so-manieth context.
 
-    def raise_it(*_):
-        if armed:
-            raise KeyboardInterrupt
+    That is where an interruption does most harm: what was taken is not held yet, and only the
+    interrupted frame knows of it.
 
-    former = signal.signal(signal.SIGALRM, raise_it)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    Returns:
+        Whether it got that far.
+    """
+    entered = 0
+
+    def step(frame, event, _):
+        nonlocal entered
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] == RETURN:
+            entered += 1
+            if entered == at:
+                raise KeyboardInterrupt
+        return step
+
+    def call(frame, *_):
+        if frame.f_code.co_name != "__enter__":
+            return None
+        frame.f_trace_opcodes = True
+        return step
+
+    former = sys.gettrace()
+    sys.settrace(call)
     try:
-        armed.append(None)
         action()
-        armed.clear()
     except KeyboardInterrupt:
-        armed.clear()
+        return True
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
+        sys.settrace(former)
+    return False
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@each_change
+@pytest.mark.parametrize("change", ["write over a note", "move", "undo"])
 def test_a_change_that_is_interrupted_is_whole_or_not_at_all(opened, folder, outcomes, change):
-    ws = opened(folder / "ws")
-    before = bodies_of(ws)
-    for step in range(1, 30):
-        interrupt(lambda: make(change, ws), step * 0.0003)
-        now = bodies_of(ws)
-        assert now in (before, outcomes[change])
-        if now != before:
+    ws, change = opened(folder / "ws"), CHANGES[change]
+    before, after = bodies_of(ws), outcomes[change]
+    at = 0
+    while interrupted(lambda: make(change, ws), at := at + 1):
+        assert bodies_of(ws) in (before, after)
+        if bodies_of(ws) == after:
             break
+    assert at > 20
 
 
 @each_change
