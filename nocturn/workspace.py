@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.limits import Limits
     from nocturn.memory import Memory, ModeName
     from nocturn.permissions import Permissions
+    from nocturn.purge import Purge
     from nocturn.registry.call import Call
     from nocturn.registry.dispatch import Dispatcher
     from nocturn.registry.tool import Registry, Tool
@@ -137,8 +138,12 @@ class Workspace:
         """The notes."""
         from nocturn.memory import Memory
 
-        folder = self.path / "memory"
-        return Memory(self.call, folder, self._secrecy.redact_all, lambda: self._stores.notes)
+        return Memory(
+            self.call,
+            self._secrecy.redact_all,
+            lambda: self._stores.notes,
+            lambda: self._stores.catalog,
+        )
 
     @cached_property
     def path(self) -> Path:
@@ -191,6 +196,13 @@ class Workspace:
     def notes(self) -> NoteStore:
         """The notes as files, to look at: no call, and so not in the journal; not redacted."""
         return self._stores.notes
+
+    @property
+    def purge(self) -> Purge:
+        """Forgetting for good, for the day a secret got in: a note, or a value wherever it is."""
+        from nocturn.purge import Purge
+
+        return Purge(self._stores, self._secrecy)
 
     @property
     def journal(self) -> Trail:
@@ -506,6 +518,7 @@ class Workspace:
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.moving import moving_tools
         from nocturn.tools.past import past_tools
+        from nocturn.tools.search import search_tools
         from nocturn.tools.time import time_tools
 
         scanner, stores = self._secrecy.scanner, self._stores
@@ -516,6 +529,7 @@ class Workspace:
                 *amending_tools(stores.notes, scanner.redact, scanner.spans),
                 *moving_tools(stores.notes, scanner.redact),
                 *past_tools(stores.notes, scanner.redact),
+                *search_tools(lambda: stores.search),
                 *time_tools(),
             )
         )
@@ -533,7 +547,7 @@ class Workspace:
             if self._made_stores is None:
                 from nocturn.stores import Stores
 
-                self._made_stores = Stores(self._place, self._secrecy.redacted)
+                self._made_stores = Stores(self._place, self._secrecy)
             return self._made_stores
 
     @cached_property

@@ -12,6 +12,7 @@ from nocturn.cli import codes
 from nocturn.cli.approvals import approvals
 from nocturn.cli.doctor import doctor
 from nocturn.cli.grants import grants
+from nocturn.cli.history import undo_run
 from nocturn.cli.log import log
 from nocturn.cli.memory import memory
 from nocturn.cli.options import (
@@ -39,6 +40,7 @@ from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
 
 if TYPE_CHECKING:
+    from nocturn.host.result import CallRecord
     from nocturn.memory import ModeName
 
 __all__ = ["main"]
@@ -213,6 +215,8 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
     return 0
 
 
+app.command("undo")(undo_run)
+
 # In the order in which help lists them: after what is used most.
 for _command in (init, log, serve, scan, trust, doctor):
     app.command()(_command)
@@ -237,6 +241,7 @@ def _run(
     folder: str | None = None,
 ) -> int:
     from nocturn.cli.layout import (
+        RUN_CHARACTERS,
         call_line,
         console_line,
         diff_lines,
@@ -278,9 +283,15 @@ def _run(
     for each in result.would_write or ():
         if not json:
             tell(diff_lines(each.diff))
+    if not dry_run and any(_changed_a_note(call) for call in result.calls):
+        tell(f"nocturn: nocturn undo {result.run[:RUN_CHARACTERS]} takes back what it changed")
     if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
         tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
     return codes.of_result(result)
+
+
+def _changed_a_note(call: CallRecord) -> bool:
+    return call.code is None and any(each["kind"] == "memory" for each in call.effects)
 
 
 def _read(file: str) -> tuple[bytes, str]:

@@ -32,6 +32,8 @@ _DONE: Final = (
 )
 _TOOL_CHARACTERS: Final = 4_096
 """A tool's name in the record of a call; no tool has more than 64."""
+_REJECTIONS: Final = 16
+"""Rejections that a result tells of; the prelude sends no more."""
 _NUMBERS: Final = 2**53
 _AROUND_CHARACTERS: Final = 128
 """What the worker puts around a value that is as long as it may be."""
@@ -272,7 +274,7 @@ class Exchange:
         ending.heap_bytes = _whole(heap)
         ending.lead = _whole(frame.get("lead"))
         if isinstance(unhandled, list):
-            ending.unhandled = unhandled
+            ending.unhandled = unhandled[:_REJECTIONS]
         if status == "ok":
             ending.value = frame.get("value")
             if size_bytes > limit and (size := _json_bytes(ending.value)) > limit:

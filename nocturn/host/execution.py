@@ -54,11 +54,13 @@ class Execution:
     ) -> None:
         self.identity = os.urandom(8).hex()
         self._program = program
+        self.identity = os.urandom(8).hex()
         self._arguments = _texts(arguments)
         self._limits = limits
         self._isolation = isolation
         self._pool = pool
         self._telling = threading.Lock()
+        self._held: list[tuple[Callable[[Any], None], object]] = []
         self._on_call = on_call
         self._on_console = on_console
         self._dry_run = dry_run
@@ -67,7 +69,7 @@ class Execution:
         self._fault: BaseException | None = None
         self._ticket = Ticket()
         self._holders = 2
-        self.clock = RunClock(self._changed)
+        self.clock = RunClock(self._changed, self._telling)
 
     def alive(self) -> bool:
         """Returns whether a call of this run may still begin."""
@@ -129,6 +131,7 @@ class Execution:
         self._let_go(worker)
         if self._fault is not None:
             raise self._fault
+        self._tell_what_was_held()
         if self._ending is not None and self._ending.status == "worker_died":
             self._ended_by(self._pool.reap(worker))
         result = self._result(exchange, cpu_seconds)
@@ -265,20 +268,29 @@ class Execution:
             ending.reason += f" (signal {number}, {signal.strsignal(number)})"
 
     def _tell_call(self, call: Call) -> None:
-        if self._on_call is not None:
-            self._tell(self._on_call, _record(call))
+        self._tell(self._on_call, _record(call))
 
     def _tell_console(self, line: ConsoleLine) -> None:
-        if self._on_console is not None:
-            self._tell(self._on_console, line)
+        self._tell(self._on_console, line)
 
-    def _tell(self, listener: Callable[[Any], None], what: object) -> None:
-        """Tells a listener, one thing at a time, and nothing between a question and its answer."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self.clock.paused or not self.alive())
+    def _tell(self, listener: Callable[[Any], None] | None, what: object) -> None:
+        """Tells a listener, one thing at a time, and nothing between a question and its answer.
+
+        What is held back meanwhile is told when the call that was asked about has ended.
+        """
         with self._telling:
-            if self.alive():
-                listener(what)
+            if listener is not None and self.alive():
+                self._held.append((listener, what))
+            while self._held and not self.clock.paused and self.alive():
+                heard, first = self._held.pop(0)
+                heard(first)
+
+    def _tell_what_was_held(self) -> None:
+        """Tells what was printed during a question that the run has ended in."""
+        with self._telling:
+            held, self._held = self._held, []
+        for listener, what in held:
+            listener(what)
 
     def _located(self, ending: Ending, told: list[Any]) -> list[RunError]:
         from nocturn.host.location import Locator

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from nocturn.errors import CODES
 from nocturn.host.result import RunError
@@ -14,8 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Locator"]
 
+_Frame: TypeAlias = tuple[str, str, int, int, str]
+"""A function, its file for people, line, column, and the file's text."""
+
 MOST_ERRORS: Final = 16
 """Errors in one: itself, its causes and what it is an aggregate of."""
+_IMPORT: Final = re.compile(r"""\b(?:from|import)\s*+(?:\(\s*+)?(["'])([^"'\\\n]{1,1024})\1""")
+_LINE_END: Final = re.compile("\r\n|[\n\r]")
+"""What editors and the engine take for one; in a string it does not count U+2028, as editors do."""
 _UNNAMED: Final = "<input>"
 """What the engine calls a source that has no name: the prelude's, and the guest's ``eval``."""
 
@@ -50,6 +57,8 @@ class Locator:
     def _error(self, said: dict[str, Any]) -> RunError:
         self._left -= 1
         frames = self._frames(_text(said.get("stack")))
+        if not frames and isinstance(module := said.get("module"), str):
+            frames = self._imports(module)
         _, file, line, column, text = frames[0] if frames else ("", None, None, None, "")
         code, cause, errors = said.get("code"), said.get("cause"), said.get("errors")
         parts: list[Any] = errors if isinstance(errors, list) else []  # pyright: ignore[reportUnknownVariableType] - of anything
@@ -70,9 +79,25 @@ class Locator:
             errors=tuple(self._error(_dict(each)) for each in parts if self._left > 0),
         )
 
-    def _frames(self, stack: str) -> list[tuple[str, str, int, int, str]]:
+    def _imports(self, module: str) -> list[_Frame]:
+        """Returns where a module is imported, which the engine does not say."""
+        texts = {self._program.name: self._program.text, **self._program.files}
+        for name, text in texts.items():
+            for found in _IMPORT.finditer(text):
+                given = found[2]
+                if given.startswith("."):
+                    given = posixpath.normpath(posixpath.join(posixpath.dirname(name), given))
+                known = self._program.source_of(name)
+                if given == module and known is not None:
+                    before = text[: found.start(1)]
+                    line = len(_LINE_END.findall(before)) + 1
+                    start = len(_LINE_END.split(before)[-1].encode("utf-8", "surrogatepass")) + 1
+                    return [("", known[1], line, _column(_line(text, line), start), text)]
+        return []
+
+    def _frames(self, stack: str) -> list[_Frame]:
         """Returns each frame in the user's sources: function, file, line, column, source."""
-        found: list[tuple[str, str, int, int, str]] = []
+        found: list[_Frame] = []
         for each in stack.split("\n"):
             match = self._frame.match(each)
             if match is None:
@@ -81,13 +106,23 @@ class Locator:
             known = self._program.source_of(self._program.name if self._lead else match["file"])
             if known is not None and 1 <= line <= len(known[0].splitlines()) + 1:
                 name = "" if name in ("<eval>", "<anonymous>") else name
-                found.append((name, known[1], line, int(match["column"]), known[0]))
+                column = _column(_line(known[0], line), int(match["column"]))
+                found.append((name, known[1], line, column, known[0]))
         return found
 
 
 def _line(source: str, number: int) -> str:
-    lines = re.split("\r\n|[\n\r\u2028\u2029]", source)
+    lines = _LINE_END.split(source)
     return lines[number - 1][:ERROR_TEXT_CHARACTERS] if number <= len(lines) else ""
+
+
+def _column(line: str, byte: int) -> int:
+    """Returns the column in UTF-16 units, of one that the engine has counted in UTF-8 bytes."""
+    if line.isascii():
+        return byte
+    before = line.encode("utf-8", "surrogatepass")[: byte - 1]
+    # A character begins with a byte that continues none; one of four bytes is two units.
+    return 1 + sum((each & 0xC0 != 0x80) + (each >= 0xF0) for each in before)  # noqa: PLR2004 - UTF-8's bits
 
 
 def _text(value: Any) -> str:

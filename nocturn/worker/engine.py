@@ -8,6 +8,7 @@ import sys
 import _quickjs
 
 from nocturn.worker.native import native_of
+from nocturn.worker.url import take_apart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -19,8 +20,13 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 __all__ = ["Engine", "read_scripts"]
 
 PRELUDE: Final = "prelude"
-PIECES: Final = ("timers", "abort", PRELUDE)
-"""The scripts of ``js/`` that an engine begins with, in their order."""
+PIECES: Final = ("timers", "abort")
+"""The scripts of ``js/`` that an engine begins with, before the prelude."""
+LATER: Final = (
+    *("layout", "inspect", "console"),
+    *("text", "buffer", "url", "clone", "crypto", "locale"),
+)
+"""Those that the prelude evaluates when a guest first needs them."""
 
 STACK_BYTES: Final = 16 * 1_048_576 if sys.platform == "linux" else 524_288
 """QuickJS's own bound. On Linux the thread has 64 MiB, since some recursion in C is not counted;
@@ -33,6 +39,8 @@ _WARM_UP: Final = (
     '{"source":"void 0","name":"a","args":["a"],"ceiling":9,"console_bytes":1,"seed":[1,2,3,4],'
     '"more":[1,{"y":2.5}]}'
 )
+MOST_RANDOM_BYTES: Final = 65_536
+"""What ``crypto.getRandomValues`` gives at a time, by its standard."""
 _WARM_HEAP_BYTES: Final = 1 << 40
 LEAD: Final = 1_000
 """Lines that the prelude puts before a source which the binding has no name for."""
@@ -57,24 +65,32 @@ class Engine:
         self._context.add_callable("__nocturn_receive", lines.receive_text)
         self._context.add_callable("__nocturn_send", lines.send)
         self._context.add_callable("__nocturn_lower", self._lower)
+        self._context.add_callable("__nocturn_random", _random_hex)
+        self._context.add_callable("__nocturn_url", take_apart)
         self._context.eval(
             "globalThis.__nocturn_wire={__proto__:null,native:{__proto__:null},"
             "pieces:{__proto__:null}};"
-            "for(const name of ['exchange','receive','send','lower']){"
+            "for(const name of ['exchange','receive','send','lower','random','url']){"
             "__nocturn_wire[name]=globalThis['__nocturn_'+name];"
             "delete globalThis['__nocturn_'+name]}0"
         )
         self._native = native_of(self._context)
-        for name, text in scripts.items():
-            if name != PRELUDE:
-                self._context.eval(f"__nocturn_wire.pieces.{name}={text};0")
+        for name in PIECES:
+            self._context.eval(f"__nocturn_wire.pieces.{name}={scripts[name]};0")
         self._control: Any = self._context.eval(scripts[PRELUDE])
+        for name in LATER:
+            self._control("text", f"{name}\n{scripts[name]}")
         if self._native is not None:
             self._native.take_functions()
         self._own_bytes = self._context.memory()["memory_used_size"]
 
     def _lower(self, shallow: bool) -> None:
         self._context.set_max_stack_size(SHALLOW_STACK_BYTES if shallow else STACK_BYTES)
+
+    def load_ahead(self) -> None:
+        """Evaluates what most scripts come to need, so that those to be forked find it there."""
+        self._control("load", "console")
+        self._own_bytes = self._context.memory()["memory_used_size"]
 
     def warm_up(self) -> None:
         """Touches what every run touches, so that its pages are this process's own before a run.
@@ -137,11 +153,19 @@ class Engine:
 def read_scripts(prelude_path: str) -> dict[str, str]:
     """Returns the texts of the scripts beside a prelude, and its own, by their names."""
     scripts: dict[str, str] = {}
-    for name in PIECES:
+    for name in (*PIECES, PRELUDE, *LATER):
         path = os.path.join(os.path.dirname(prelude_path), f"{name}.js")
         with open(path, encoding="utf-8") as file:
             scripts[name] = file.read()
     return scripts
+
+
+def _random_hex(count: float) -> str:
+    """Returns so many bytes from the system, in hex; empty for no such number. Never raises."""
+    try:
+        return os.urandom(min(int(count), MOST_RANDOM_BYTES)).hex()
+    except (TypeError, ValueError, OverflowError, OSError, MemoryError):
+        return ""
 
 
 def _peak_bytes() -> int:

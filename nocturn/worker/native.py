@@ -134,6 +134,8 @@ class Native:
         self._callbacks = _LOADER(self._load), _TRACKER(self._track)
         library.JS_SetModuleLoaderFunc(self._runtime, None, self._callbacks[0], None)
         library.JS_SetHostPromiseRejectionTracker(self._runtime, self._callbacks[1], None)
+        # Never freed: what is held here would be in use then. The process is, in the end.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
         kernel.close_writable_code()
 
     def _checked(self, context: Any) -> _Data:
@@ -166,6 +168,7 @@ class Native:
             modular: Whether the word ``import`` or ``export`` does: if it is no script, a module.
         """
         source, name = self._text(b"source"), self._text(b"name")
+        self._running = self._missed = False
         flags = ASYNC if asynchronous else 0
         kind = b"boxed" if asynchronous else b"plain"
         if not modular:

@@ -87,7 +87,7 @@ def test_a_proxy_that_goes_on_from_within_is_held_to_the_same_limits(guest, kind
 
 
 def test_a_proxy_that_never_answers_is_stopped(guest):
-    for use in ("as a value", "as an argument", "on the console", "thrown"):
+    for use in ("as options", "to be awaited"):
         result = guest(
             f"console.log('kept');{PROXIES['never ends']} {MAKE}"
             f"const proxy = new Proxy({{}}, handler); {USES[use]}",

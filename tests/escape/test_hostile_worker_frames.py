@@ -541,6 +541,7 @@ def test_the_whole_road_refuses_what_no_prelude_would_send(nocturn_workspace, ag
         "memory_write",
         "memory_read",
         "memory_list",
+        "memory_search",
         "memory_remove",
         "time_now",
         "give",

@@ -14,25 +14,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from sections.figure import Rounds
+
 __all__ = ["history"]
 
 
-def history(folder: Path, rounds: int) -> Iterator[Row]:
-    """Yields what changes and reads cost.
+def history(folder: Path, rounds: Rounds) -> Iterator[Row]:
+    """Yields what changes and reads cost, beside the files alone.
 
     Args:
-        folder: Where the workspace is made, and the bare files are.
+        folder: Where other sections have their notes; these have a folder beside it.
         rounds: How often each is timed.
     """
-    with Workspace(folder / "history") as ws:
+    with Workspace(folder.with_name("changed")) as ws:
         for size, words in ((500, "500 bytes"), (60_000, "60 KB")):
-            yield from _sized(ws, folder / "history/memory", size, words, rounds)
+            yield from _sized(ws, size, words, max(3, rounds.runs // 5))
 
 
-def _sized(ws: Workspace, root: Path, size: int, words: str, rounds: int) -> Iterator[Row]:
+def _sized(ws: Workspace, size: int, words: str, rounds: int) -> Iterator[Row]:
+    root = ws.path / "memory"
     # Made before they are timed, and each but once: what the history has, it need not keep again.
     lines = (f"{number} is one of many.\n" for number in count())
-    texts = iter(["".join(islice(lines, size // 20)) for _ in range(3 * rounds + 20)])
+    texts = iter(["".join(islice(lines, size // 25)) for _ in range(3 * rounds + 20)])
 
     for name in ("written", "amended", "edited"):
         ws.memory.write(f"{name}.md", "a summary", f"first\n{next(texts)}")
