@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HEAD",
     "PROBE",
+    "PURGED",
     "UNDONE",
     "VERBS",
     "Change",
@@ -35,6 +36,8 @@ VERBS: Final = ("write", "write", "append", "edit", "move", "remove")
 UNDONE: Final = 0.3
 """How many of the writes are undone at once."""
 PATHS: Final = tuple(f"{folder}/{name}.md" for folder in ("a", "b") for name in "xyz")
+PURGED: Final = ("purged/x.md", "purged/y.md")
+"""Notes that are written to be purged, and are not changed else."""
 PROBE: Final = "probe.md"
 """A note that is written to see what the next change makes of what was left."""
 
@@ -53,6 +56,13 @@ class Change:
     arguments: tuple[str, ...]
     coming: dict[str, str | None]
 
+    def make(self, ws: Workspace) -> None:
+        """Makes it."""
+        if self.verb == "purge":
+            ws.purge.note(*self.arguments)
+        else:
+            getattr(ws.memory, self.verb)(*self.arguments)
+
     def applied(self, notes: Notes) -> Notes:
         """Returns the notes after it."""
         return merged(notes, self.coming)
@@ -62,9 +72,14 @@ def drawn(
     verb: str, notes: Notes, dice: random.Random, paths: Sequence[str] = PATHS
 ) -> Change | None:
     """Draws a change of this kind; None where there is no note to change so."""
-    there = sorted(notes)
+    there = [path for path in paths if path in notes]
     free = [path for path in paths if path not in notes]
     mark = f"{dice.getrandbits(64):016x}\n"
+    if verb == "purge":
+        path = dice.choice(PURGED)
+        if path in notes:
+            return Change(verb, (path,), {path: None})
+        return Change("write", (path, "s", mark), {path: mark})
     if verb == "write":
         path, body = dice.choice(paths), mark * dice.choice((1, 3, 2_000))
         return Change(verb, (path, "s", body), {path: body})
@@ -102,8 +117,8 @@ def looked_at(folder: Path) -> tuple[Notes, list[str]]:
         ws.memory.write(PROBE, "s", "")
         found = bodies(ws)
         found.pop(PROBE)
-        left = [each.name for each in folder.rglob("*.tmp")]
-        left += [str(finding) for finding in ws.memory.check()]
+        left = [str(each.relative_to(folder)) for each in folder.rglob("*.tmp")]
+        left += [str(finding) for finding in getattr(ws.memory, "check", list)()]
     return found, left
 
 

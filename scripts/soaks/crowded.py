@@ -122,6 +122,7 @@ class _OneOfMany:
         self.problems: list[str] = []
         self.conflicts = 0
         self.line = 0
+        self._ws = ws
         self._memory = ws.memory
         self._number = number
         self._dice = dice
@@ -172,7 +173,7 @@ class _OneOfMany:
         change = drawn(self._dice.choice(VERBS), self._mine, self._dice, self._paths)
         if change is None:
             return
-        getattr(self._memory, change.verb)(*change.arguments)
+        change.make(self._ws)
         before, self._mine = self._mine, change.applied(self._mine)
         if change.verb == "write" and self._dice.random() < UNDONE:
             self._memory.undo(*change.coming)

@@ -7,12 +7,23 @@ import sqlite3
 import sys
 import zlib
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from nocturn import Workspace
-from soaks.changes import HEAD, PROBE, UNDONE, VERBS, Notes, drawn, looked_at, merged, own_dice
+from nocturn import NocturnError, Workspace
+from soaks.changes import (
+    HEAD,
+    PROBE,
+    PURGED,
+    UNDONE,
+    VERBS,
+    Notes,
+    drawn,
+    looked_at,
+    merged,
+    own_dice,
+)
 from soaks.children import Child
 
 if TYPE_CHECKING:
@@ -53,8 +64,11 @@ def killed(folder: Path, kills: int, dice: random.Random) -> list[str]:
         on_its_way[told.verb or "nothing"] += 1
         came_about[told.verb or "nothing"] += found == told.after()
         problems += problems_of(f"kill {number}", told, found, left)
-        told = Told(found, kept=told.kept.union(found.values()))
-    problems += _forgotten(folder, told.kept)
+        if told.verb == "purge":
+            told.purged.update(_purged_again(folder, found, *told.coming))
+        told.keep(found)
+        told = Told(found, kept=told.kept, purged=told.purged)
+    problems += _forgotten(folder, told)
     verbs = ", ".join(f"{verb} {came_about[verb]} of {n}" for verb, n in on_its_way.items())
     print(
         f"memory_soak: {kills} kills; of what was on its way came about: {verbs}", file=sys.stderr
@@ -87,6 +101,7 @@ class Told:
             none was.
         verb: What that change is.
         kept: Every text that it confirmed, or that was there.
+        purged: Those that were purged since.
         failed: Why it ended by itself; empty where it did not.
     """
 
@@ -94,6 +109,7 @@ class Told:
     coming: dict[str, str | None] = field(default_factory=dict)
     verb: str = ""
     kept: set[str] = field(default_factory=set)
+    purged: set[str] = field(default_factory=set)
     failed: str = ""
 
     def hear(self, line: Mapping[str, Any]) -> None:
@@ -104,8 +120,14 @@ class Told:
         if "coming" in line:
             self.coming, self.verb = line["coming"], line["verb"]
             return
+        if self.verb == "purge":
+            self.purged.update(self.notes[path] for path in self.coming)
         self.notes, self.coming, self.verb = self.after(), {}, ""
-        self.kept.update(self.notes.values())
+        self.keep(self.notes)
+
+    def keep(self, notes: Notes) -> None:
+        """Remembers the texts that must not be lost."""
+        self.kept.update(body for path, body in notes.items() if path not in PURGED)
 
     def after(self) -> Notes:
         """Returns all notes as the change on its way makes them."""
@@ -155,7 +177,7 @@ def _made_run(folder: Path, told: Told, dice: random.Random) -> tuple[str, Notes
 
     (line,) = Child(run).said()
     told.notes = after
-    told.kept.update(after.values())
+    told.keep(after)
     return line["run"], before
 
 
@@ -176,14 +198,14 @@ def _changing(
                 say({"came": True})
                 now = before
             while True:
-                change = drawn(dice.choice(VERBS), now, dice)
+                change = drawn(dice.choice((*VERBS, "purge")), now, dice)
                 if change is None:
                     continue
                 say({"verb": change.verb, "coming": change.coming})
-                getattr(ws.memory, change.verb)(*change.arguments)
+                change.make(ws)
                 say({"came": True})
-                if change.verb == "write" and dice.random() < UNDONE:
-                    (path,) = change.coming
+                (path, *_) = change.coming
+                if change.verb == "write" and path not in PURGED and dice.random() < UNDONE:
                     say({"verb": "undo", "coming": {path: now.get(path)}})
                     ws.memory.undo(path)
                     say({"came": True})
@@ -203,10 +225,27 @@ def _putting_right(folder: Path) -> Callable[[Say], None]:
     return put_right
 
 
-def _forgotten(folder: Path, kept: set[str]) -> list[str]:
-    """Looks for every text in the history, the trash and the notes, past all that is tested."""
+def _purged_again(folder: Path, found: Notes, path: str) -> list[str]:
+    """Does a purge again that was killed, as its help says; returns the text that it was for."""
+    with Workspace(folder) as ws, suppress(NocturnError):  # all of it may be gone already
+        ws.purge.note(path)
+    body = found.pop(path, None)
+    return [] if body is None else [body]
+
+
+def _forgotten(folder: Path, told: Told) -> list[str]:
+    """Looks for every text, past all that is tested: in the notes, the history and the trash.
+
+    Returns:
+        A sentence for each that is lost, and for each that was purged and is somewhere yet.
+    """
     with closing(sqlite3.connect(folder / ".nocturn/history.db")) as db:
         found = {zlib.decompress(row[0]) for row in db.execute("SELECT data FROM contents")}
-    found.update(path.read_bytes() for path in folder.rglob("*.md"))
-    lost = [body for body in kept if (HEAD + body).encode() not in found]
-    return [f"a text that was confirmed is nowhere: {body[:32]!r}" for body in lost]
+    found.update(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    lost = [body for body in told.kept if (HEAD + body).encode() not in found]
+    all_bytes = b"\n".join(found)
+    there = [body for body in told.purged if body.strip().encode() in all_bytes]
+    return [
+        *(f"a text that was confirmed is nowhere: {body[:32]!r}" for body in lost),
+        *(f"a text that was purged is somewhere: {body!r}" for body in there),
+    ]
