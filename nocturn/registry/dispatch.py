@@ -116,7 +116,9 @@ class Dispatcher:
             told = self._told(error, call)
             self._settle(call, caller, told.code)
             raise told from None
-        except KeyboardInterrupt:  # the person's, at a call from Python
+        except KeyboardInterrupt as stop:  # the person's, at a call from Python
+            # A lock may be held by what it met between taking and holding it: by its frame alone.
+            traceback.clear_frames(stop.__traceback__)
             self._settle(call, caller, errors.CANCELLED)
             raise
         except BaseException as fault:  # noqa: BLE001 - not even a tool's SystemExit is the guest's
