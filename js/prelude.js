@@ -652,16 +652,10 @@
 
   // How the source ended. What is neither a script nor a module was meant to be what was read further.
   native.ended = (how, value, other) => {
-    if (how === "value") return settle("value", value);
+    if (how === "value" || how === "pending") return settle(how, value);
     if (how === "neither" && placeOf(other) > placeOf(value)) return settle("thrown", other);
     outcome.refused = how === "missed";
     settle("thrown", value);
-  };
-
-  // The worker looks at this promise: no rejection of it is unseen.
-  native.awaiting = (promise) => {
-    settle("pending", undefined);
-    mapDelete(rejections, promise);
   };
 
   // With `await` at its top, the engine puts a script's value into an object.
@@ -685,11 +679,16 @@
     return error;
   };
 
-  native.rejected = (promise, reason, handled) => {
-    if (handled) mapDelete(rejections, promise);
-    else mapPut(rejections, promise, reason);
+  // Told at the end: why promises were rejected that nobody has looked at.
+  native.rejected = (reason) => {
+    if (rejections.count === MOST_REJECTIONS) return;
+    const entry = { __proto__: null, reason, next: null };
+    if (rejections.count === 0) rejections.first = entry;
+    else rejections.last.next = entry;
+    rejections.last = entry;
+    rejections.count += 1;
   };
-  const rejections = new Map();
+  const rejections = { __proto__: null, count: 0, first: null, last: null };
 
   // Line and column of a SyntaxError, as one number.
   function placeOf(error) {
@@ -795,15 +794,14 @@
     return '{"type":"done","status":"' + status + '"' + (text === null ? "" : ',"error":' + text) + "}";
   }
 
-  // The rejections that nobody has looked at, as many as there is room for.
+  // The rejections, as many as there is room for; what ended the run is told as its error.
   function unhandledText(room) {
-    let out = "", count = 0;
-    mapForEach(rejections, (reason) => {
-      count += 1;
-      if (count > MOST_REJECTIONS || (outcome.state === "thrown" && reason === outcome.value)) return;
-      const text = errorText(describe(reason), room - out.length - 32);
+    let out = "";
+    for (let each = rejections.first; each !== null; each = each.next) {
+      if (outcome.state === "thrown" && each.reason === outcome.value) continue;
+      const text = errorText(describe(each.reason), room - out.length - 32);
       if (text !== null) out += (out === "" ? ',"unhandled":[' : ",") + text;
-    });
+    }
     return out === "" ? "" : out + "]";
   }
 

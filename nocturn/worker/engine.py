@@ -131,6 +131,8 @@ class Engine:
         exhausted = "exhausted" if grown > _NEARLY * heap_bytes else ""
         # The guest may have left no room to say so.
         self._context.set_memory_limit(heap_bytes + OUTCOME_BYTES)
+        if self._native is not None:
+            self._native.tell_rejections()
         done: str = self._control("finish", exhausted)
         told = f',"lead":{LEAD}' if self._native is None else ""
         return f'{done[:-1]}{told},"heap_bytes":{self._own_bytes + grown}}}'

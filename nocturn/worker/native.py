@@ -37,6 +37,8 @@ TAG_EXCEPTION: Final = 6
 FIRST_COLLECTION_BYTES: Final = 1 << 20
 """From this heap on the engine looks for cycles; its own 256 KiB are in reach of the prelude, and
 then each fork would write to all pages of its parent's heap."""
+MOST_REJECTED: Final = 1_000
+"""Promises that are rejected and not handled at one time; of more than these nobody is told."""
 PENDING: Final = 0
 FULFILLED: Final = 1
 
@@ -67,6 +69,7 @@ _LOADER: Final = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_char_p, c_void_p)
 _TRACKER: Final = ctypes.CFUNCTYPE(None, c_void_p, _Value, _Value, c_bool, c_void_p)
 _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "JS_Call": (_Value, (c_void_p, _Value, _Value, c_int, c_void_p)),
+    "JS_DupValue": (_Value, (c_void_p, _Value)),
     "JS_Eval": (_Value, (c_void_p, c_char_p, c_size_t, c_char_p, c_int)),
     "JS_EvalFunction": (_Value, (c_void_p, _Value)),
     "JS_ExecutePendingJob": (c_int, (c_void_p, c_void_p)),
@@ -135,6 +138,7 @@ class Native:
         self._kind = b"plain"
         self._awaited: _Value | None = None
         self._namespace = self._undefined
+        self._rejected: dict[int, tuple[_Value, _Value]] = {}
         self._job = ctypes.byref(c_void_p())
         # Kept, or the engine would call what is no longer there.
         self._callbacks = _LOADER(self._load), _TRACKER(self._track)
@@ -164,7 +168,7 @@ class Native:
 
     def take_functions(self) -> None:
         """Keeps the functions that the prelude has put into ``native``."""
-        for name in (b"awaiting", b"boxed", b"ended", b"lost", b"missing", b"module", b"rejected"):
+        for name in (b"boxed", b"ended", b"lost", b"missing", b"module", b"rejected"):
             self._functions[name] = self._property(self._holder, name)
 
     def begin(self, *, asynchronous: bool, modular: bool) -> None:
@@ -208,6 +212,13 @@ class Native:
         while self._look():
             pass
 
+    def tell_rejections(self) -> None:
+        """Tells the prelude of the rejections that nobody has looked at."""
+        for promise, reason in self._rejected.values():
+            self._free(promise)
+            self._tell(b"rejected", reason)
+        self._rejected.clear()
+
     def _started(self, kind: bytes, value: _Value) -> None:
         """Takes what evaluating the source gave: an error, its value, or a promise of it."""
         if value.tag == TAG_EXCEPTION:
@@ -218,7 +229,8 @@ class Native:
             self._kind, self._awaited = kind, value
             # It is looked at here. Its own `then` would ask the guest for a constructor.
             self._library.JS_PromiseMarkAsHandled(self._js, value)
-            self._drop(self._call(b"awaiting", value))
+            self._forget(value)
+            self._tell(b"ended", self._string(b"pending"))
 
     def _look(self) -> bool:
         """Returns whether the promise that is awaited has settled, and goes on with its result."""
@@ -287,8 +299,17 @@ class Native:
     def _track(
         self, _context: int, promise: _Value, reason: _Value, handled: bool, _opaque: int
     ) -> None:
-        """Tells the prelude of a promise that was rejected unhandled, or is handled after all."""
-        self._drop(self._call(b"rejected", promise, reason, _Value(handled, TAG_BOOL)))
+        """Remembers a promise that was rejected unhandled, until it is handled after all."""
+        if handled:
+            self._forget(promise)
+        elif len(self._rejected) < MOST_REJECTED:
+            held = self._library.JS_DupValue(self._js, promise)  # or its place would be another's
+            why = self._library.JS_DupValue(self._js, reason)
+            self._rejected[promise.payload] = held, why
+
+    def _forget(self, promise: _Value) -> None:
+        for each in self._rejected.pop(promise.payload, ()):
+            self._free(each)
 
     def _drop(self, value: _Value) -> None:
         """Lets go of what a call gave; an error there was want of memory, which shows later."""
