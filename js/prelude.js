@@ -14,12 +14,12 @@
 
   // ---- captured primordials -------------------------------------------------------------------
 
-  const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { create, freeze, is, hasOwn, setPrototypeOf } = Object;
   const { isArray } = Array;
   const { isInteger, isSafeInteger } = Number;
   const { parse, stringify } = JSON;
-  const { iterator, toStringTag } = Symbol;
+  const { toStringTag } = Symbol;
   const evaluate = eval;
   const StringOf = String;
   const BigIntOf = BigInt;
