@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from nocturn.tools import BUILT_IN
 
 TYPE_CHECKING = False
@@ -109,6 +111,57 @@ class Memory:
         return self._told(
             "memory_remove", _versioned({"path": path}, if_version), mode, agent, dry_run=dry_run
         )
+
+    def import_notes(
+        self,
+        source: str | os.PathLike[str],
+        *,
+        prefix: str = "",
+        replace: bool = False,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Takes in a folder of Markdown or a ``.jsonl`` file: all of its notes, or none.
+
+        They come in byte for byte, by the road that a written note takes, in one question.
+
+        Args:
+            source: The folder; or the file, of rows ``{"path", "text"}`` with the whole text, or
+                ``{"path", "summary", "content"}``.
+            prefix: A folder under which all of them come.
+            replace: Whether notes that are there and read differently are replaced; else they are
+                a ``CONFLICT``.
+            mode: Who is there to ask.
+            agent: Whose call it is.
+            dry_run: As for :meth:`write`.
+
+        Returns:
+            ``{"written", "unchanged", "bytes", "skipped", "reasons"}``: four numbers, and the first
+            200 of what was skipped as ``{"path", "why"}``.
+        """
+        arguments = {"source": os.fspath(source), "prefix": prefix, "replace": replace}
+        return self._told("memory_import", arguments, mode, agent, dry_run=dry_run)
+
+    def export_notes(
+        self, target: str | os.PathLike[str], *, replace: bool = False
+    ) -> dict[str, Any]:
+        """Writes all notes to a folder or a ``.jsonl`` file; :meth:`import_notes` reads them back.
+
+        It is the person's own way to their own files: what is written is not redacted, and can be
+        read by nobody else (0600). It is no call, so that the journal says nothing of it.
+
+        Args:
+            target: The folder; or the file, of rows ``{"path", "text"}``.
+            replace: Whether files that are there and read differently are replaced; else they are
+                a ``CONFLICT``.
+
+        Returns:
+            ``{"written", "bytes", "skipped", "reasons"}``.
+        """
+        from nocturn.store.outgoing import write_notes
+
+        return write_notes(self._folder, os.fspath(target), replace=replace).to_dict()
 
     def catalog(self) -> str:
         """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.

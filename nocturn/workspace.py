@@ -485,13 +485,18 @@ class Workspace:
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
+        from nocturn.tools.coming import import_tool
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.time import time_tools
 
         scanner, stores = self._secrecy.scanner, self._stores
         journal = stores.journal
         registry = Registry(
-            (*memory_tools(stores.notes, scanner.redact, scanner.redact_all), *time_tools())
+            (
+                *memory_tools(stores.notes, scanner.redact, scanner.redact_all),
+                import_tool(stores.notes, scanner.redact),
+                *time_tools(),
+            )
         )
         for each in self._own_tools:
             registry.add(each)

@@ -199,14 +199,14 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
     """List the tools that a script has."""
     from nocturn.cli.layout import say, table
 
-    registry = open_workspace(workspace).tools
+    given = [each for each in open_workspace(workspace).tools if not each.by_hand]
     if json:
         from json import dumps
 
-        say(dumps([each.to_dict() for each in registry]))
+        say(dumps([each.to_dict() for each in given]))
         return 0
     rows = (
-        (each.name, each.axis, each.gate, each.description.partition("\n")[0]) for each in registry
+        (each.name, each.axis, each.gate, each.description.partition("\n")[0]) for each in given
     )
     say(table(rows))
     return 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nocturn.cli.coming import export_notes, import_notes
 from nocturn.cli.options import (
     READ_BYTES,
     AgentName,
@@ -143,3 +144,7 @@ def _all(ws: Workspace) -> list[dict[str, str]]:
         cursor = page["cursor"]
         if cursor is None:
             return notes
+
+
+memory.command("import")(import_notes)
+memory.command("export")(export_notes)

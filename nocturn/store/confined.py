@@ -37,18 +37,18 @@ __all__ = ["Entry", "Folder"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that a walk came by and that is no folder.
+    """Something that a walk came by.
 
     Attributes:
         path: Where it is, as spelled on disk, parts joined by ``/``.
         kind: ``file`` for a regular file, ``other`` for a link, a FIFO, a device, ``closed`` for a
-            folder that cannot be looked into.
+            folder that cannot be looked into; ``folder`` for another, where those are wanted.
         directory: Its directory, open until the walk goes on.
         name: Its name there.
     """
 
     path: str
-    kind: Literal["file", "other", "closed"]
+    kind: Literal["file", "other", "closed", "folder"]
     directory: Directory
     name: str
 
@@ -134,8 +134,11 @@ class Folder:
             finally:
                 top.close()
 
-    def walk(self) -> Iterator[Entry]:
+    def walk(self, *, folders: bool = False) -> Iterator[Entry]:
         """Goes through everything under the root that is no folder, through no link.
+
+        Args:
+            folders: Whether each folder is given as well, before what is in it.
 
         Raises:
             NocturnError: ``PATH_ESCAPE`` or ``STORAGE``, where the root itself cannot be opened.
@@ -159,6 +162,8 @@ class Folder:
                 try:
                     status = at.status(name)
                     if status is not None and stat.S_ISDIR(status.st_mode):
+                        if folders:
+                            yield Entry(prefix + name, "folder", at, name)
                         inner = at.folder(name)
                         way.append((f"{prefix}{name}/", inner, iter(())))
                         way[-1] = (f"{prefix}{name}/", inner, iter(sorted(inner.names())))

@@ -13,11 +13,13 @@ import unicodedata
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from nocturn.effects import Clearance, Effect, Preview
 from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_A_NOTE, NOT_FOUND, NocturnError
 from nocturn.limits import CATALOG_READ_BYTES, LIST_PAGE, NOTE_READ_BYTES
+from nocturn.store.batch import listed
 from nocturn.store.confined import Folder
 from nocturn.store.directory import Content
 from nocturn.store.preamble import fresh, split, with_description
@@ -26,14 +28,24 @@ from nocturn.store.trouble import not_found, shown
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nocturn.store.place import Place
 
-__all__ = ["ANY", "AnyVersion", "IfVersion", "NoteStat", "NoteStore", "cut_notice", "is_note_name"]
+__all__ = [
+    "ANY",
+    "AnyVersion",
+    "IfVersion",
+    "NoteStat",
+    "NoteStore",
+    "Plan",
+    "cut_notice",
+    "is_note_name",
+]
 
 _HASHED_BYTES: Final = 4 * 1_048_576
+_TOLD: Final = 5
 _OVERLAP_BYTES: Final = 65_536
 """Read beyond the cut, so that a secret on the border is redacted before it is cut in two."""
 
@@ -72,6 +84,19 @@ class NoteStat:
     def to_dict(self) -> dict[str, Any]:
         """Returns the fields as a dictionary that JSON can hold."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What writing several notes would change.
+
+    Attributes:
+        preview: All of them as one text, before and after.
+        versions: What is there of each that would change; None for nothing.
+    """
+
+    preview: Preview
+    versions: dict[str, str | None]
 
 
 _Notes: TypeAlias = list[NoteStat]
@@ -159,6 +184,60 @@ class NoteStore:
             self._require_cleared(clearance, place, if_version)
             place.replace_file(data, unchanged=clearance.asked or if_version is not ANY)
         return len(data)
+
+    def preview_all(self, texts: Mapping[str, str], *, replace: bool) -> Plan:
+        """Says what writing several whole notes would change. Makes nothing.
+
+        Args:
+            texts: The whole notes by their canonical paths.
+            replace: Whether a note that is there with another text may be replaced.
+
+        Raises:
+            NocturnError: ``CONFLICT``, one is there with another text and must not be replaced;
+                and as :meth:`preview_write`.
+        """
+        versions: dict[str, str | None] = {}
+        before: dict[str, str] = {}
+        for path, text in texts.items():
+            with self._folder.place(path) as place:
+                present = self._present(place)
+            version = None if present is None else self._version(present)
+            if version == self._token(text.encode()):
+                continue
+            versions[path] = version
+            if present is not None:
+                before[path] = _before(path, present, strict=False) or ""
+        if before and not replace:
+            first = ", ".join(shown(path) for path in islice(before, _TOLD))
+            raise NocturnError(
+                CONFLICT,
+                f"{len(before):,} of the notes are there already and read differently, {first} "
+                "among them: have them replaced, or take them out",
+                detail={"paths": [*islice(before, _TOLD)]},
+            )
+        after = {path: texts[path] for path in versions}
+        return Plan(Preview(listed(after), listed(before) if before else None), versions)
+
+    def write_all(
+        self, clearance: Clearance, texts: Mapping[str, str], versions: Mapping[str, str | None]
+    ) -> None:
+        """Writes several whole notes: all of them or none.
+
+        Args:
+            clearance: Cleared for writing exactly these texts to exactly these paths.
+            texts: The whole notes by their canonical paths.
+            versions: What must be there still, for each; None for nothing.
+
+        Raises:
+            NocturnError: ``CONFLICT``, a note was changed meanwhile; and as :meth:`write`.
+            PermissionError: The clearance is for something else.
+        """
+        effects = tuple(Effect("memory", "write", path) for path in texts)
+        clearance.spend(effects, listed(texts).encode())
+        for path, text in texts.items():
+            with self._folder.place(path) as place:
+                self._require(path, self._present(place), versions[path])
+                place.replace_file(text.encode(), unchanged=True)
 
     def preview_remove(self, path: str, *, if_version: IfVersion = ANY) -> Preview:
         """Says what a removal would take away. Makes nothing.

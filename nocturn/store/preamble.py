@@ -17,7 +17,7 @@ from nocturn.limits import PREAMBLE_BYTES
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["description", "fresh", "mapping_block", "split", "with_description"]
+__all__ = ["description", "fresh", "mapping_block", "split", "whole", "with_description"]
 
 _BOM: Final = "\ufeff"
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
@@ -94,6 +94,13 @@ def with_description(block: str, summary: str) -> str:
                 return changed
     message = "the preamble's description cannot be changed in place: write a note without it"
     raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "content"})
+
+
+def whole(summary: str, content: str) -> str:
+    """Makes a whole note, with the block at the head of the content where it is a preamble."""
+    block, body = split(content)
+    block = with_description(block, summary) if block else fresh(summary)
+    return block + ("\n" if body and not block.endswith("\n") else "") + body
 
 
 def fresh(summary: str) -> str:

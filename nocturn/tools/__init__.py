@@ -4,6 +4,7 @@ A tool says what its arguments look like, what it would do, and how; it never as
 """
 
 BUILT_IN = (
+    "memory_import",
     "memory_list",
     "memory_read",
     "memory_remove",

@@ -1,0 +1,86 @@
+"""``memory_import``: notes from elsewhere, by a person's hand and in one question.
+
+Whatever is in the source goes down the road that a guest's note takes: checked, capped, scanned
+and gated. What is read is read once, on the host; what lands is what was scanned and shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from nocturn.registry.tool import Tool, tool
+from nocturn.store.intake import read_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from nocturn.effects import Clearance, Preview
+    from nocturn.store.intake import Batch
+    from nocturn.store.notes import NoteStore
+
+__all__ = ["import_tool"]
+
+_TOLD: Final = 200
+"""So many of what was skipped are told one by one; each has a path of up to some 1,000 bytes."""
+
+
+def import_tool(notes: NoteStore, redact: Callable[[str], str]) -> Tool:
+    """Returns the tool.
+
+    Args:
+        notes: Where the notes are.
+        redact: Takes secrets out of a text.
+    """
+
+    def canonical(arguments: dict[str, Any]) -> dict[str, Any]:
+        batch = read_notes(arguments["source"], arguments.get("prefix", ""), redact)
+        return {**arguments, "batch": batch}
+
+    def foresee(arguments: dict[str, Any]) -> Preview:
+        texts = {each.path: each.text for each in arguments["batch"].notes}
+        plan = notes.preview_all(texts, replace=arguments.get("replace", False))
+        arguments["texts"] = {path: texts[path] for path in plan.versions}
+        arguments["versions"] = plan.versions
+        return plan.preview
+
+    @tool(
+        axis="write",
+        effects=[("memory", "write", lambda arguments: tuple(arguments["versions"]))],
+        canonical=canonical,
+        reads=_texts,
+        foresee=foresee,
+        would=lambda arguments, _: _told(arguments["batch"], arguments["texts"]),
+        by_hand=True,
+    )
+    def memory_import(
+        source: Annotated[str, "A folder of Markdown, or a file whose name ends in .jsonl."],
+        prefix: Annotated[str, "A folder under which all of it comes."] = "",
+        replace: Annotated[bool, "Whether notes that are there are replaced."] = False,
+        *,
+        clearance: Clearance | None,
+        batch: Batch,
+        texts: dict[str, str],
+        versions: dict[str, str | None],
+    ) -> dict[str, Any]:
+        """Take in notes from elsewhere: all of them, or none."""
+        del source, prefix, replace
+        if clearance is not None:  # else nothing is new, and so there was nothing to rule on
+            notes.write_all(clearance, texts, versions)
+        return _told(batch, texts)
+
+    return memory_import
+
+
+def _texts(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    return ((each.path, each.text) for each in arguments["batch"].notes)
+
+
+def _told(batch: Batch, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Returns what became of it; short, since it must fit into a reply after all is written."""
+    return {
+        "written": len(texts),
+        "unchanged": len(batch.notes) - len(texts),
+        "bytes": sum(len(text.encode()) for text in texts.values()),
+        "skipped": len(batch.skipped),
+        "reasons": [each.to_dict() for each in batch.skipped[:_TOLD]],
+    }
