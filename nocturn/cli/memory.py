@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nocturn.cli.coming import export_notes, import_notes
+from nocturn.cli.editing import edit
 from nocturn.cli.options import (
     READ_BYTES,
     AgentName,
@@ -146,5 +147,6 @@ def _all(ws: Workspace) -> list[dict[str, str]]:
             return notes
 
 
+memory.command()(edit)
 memory.command("import")(import_notes)
 memory.command("export")(export_notes)

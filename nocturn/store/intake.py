@@ -95,7 +95,7 @@ def is_lines(path: str) -> bool:
 def read_notes(source: str, prefix: str = "", redact: Callable[[str], str] = str) -> Batch:
     """Reads all notes of a folder, or of a file whose name ends in ``.jsonl``.
 
-    A row of the file is ``{"path", "text"}``, the whole text, or ``{"path", "summary", "content"}``.
+    A row is ``{"path", "text"}``, the whole text, or ``{"path", "summary", "content"}``.
 
     Args:
         source: The folder or the file.
