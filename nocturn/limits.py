@@ -42,6 +42,10 @@ IMPORT_PATHS_BYTES: Final = 1_048_576
 IMPORT_ENTRIES: Final = 100_000
 """What may be in a folder that is imported, notes or not."""
 
+BACKUP_BYTES: Final = 4_294_967_296
+"""What the files of a backup have together, unpacked."""
+BACKUP_FILES: Final = 200_000
+
 SECRET_CHARACTERS: Final = 4
 """A secret shorter than this is not matched: it would be in every text."""
 VAULT_VALUE_BYTES: Final = 65_536

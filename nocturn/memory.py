@@ -26,6 +26,7 @@ class Memory:
         call: :meth:`nocturn.Workspace.call`.
         folder: The ``memory/`` folder.
         redact_all: Takes secrets out of several texts at once.
+        check: Looks through the notes, and mends what is safe where it is told to.
     """
 
     def __init__(
@@ -33,10 +34,12 @@ class Memory:
         call: Callable[..., Any],
         folder: Path,
         redact_all: Callable[[Sequence[str]], Sequence[str]],
+        check: Callable[[bool], list[dict[str, Any]]],
     ) -> None:
         self._call = call
         self._folder = folder
         self._redact_all = redact_all
+        self._check = check
 
     def write(
         self,
@@ -162,6 +165,19 @@ class Memory:
         from nocturn.store.outgoing import write_notes
 
         return write_notes(self._folder, os.fspath(target), replace=replace).to_dict()
+
+    def check(self, *, fix: bool = False) -> Sequence[dict[str, Any]]:
+        """Looks for what will give trouble: names, modes, secrets, broken links and the like.
+
+        Args:
+            fix: Whether what is safe is mended: modes, what killed writers have left, and names
+                that are not composed.
+
+        Returns:
+            ``{"path", "kind", "what", "advice", "fixed"}`` of each, by path; see
+            :class:`nocturn.checkup.Finding`.
+        """
+        return self._check(fix)
 
     def catalog(self) -> str:
         """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.

@@ -10,6 +10,7 @@ import typer
 
 from nocturn.cli import codes
 from nocturn.cli.approvals import approvals
+from nocturn.cli.backup import backup
 from nocturn.cli.doctor import doctor
 from nocturn.cli.grants import grants
 from nocturn.cli.log import log
@@ -213,7 +214,7 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
 
 
 # In the order in which help lists them: after what is used most.
-for _command in (init, log, serve, scan, trust, doctor):
+for _command in (init, log, backup, serve, scan, trust, doctor):
     app.command()(_command)
 
 

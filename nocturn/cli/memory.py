@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nocturn.cli.checking import check
 from nocturn.cli.coming import export_notes, import_notes
 from nocturn.cli.editing import edit
 from nocturn.cli.options import (
@@ -148,5 +149,6 @@ def _all(ws: Workspace) -> list[dict[str, str]]:
 
 
 memory.command()(edit)
+memory.command()(check)
 memory.command("import")(import_notes)
 memory.command("export")(export_notes)

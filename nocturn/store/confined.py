@@ -18,7 +18,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -117,6 +117,30 @@ class Folder:
             yield place
         finally:
             at.close()
+
+    @contextmanager
+    def new_file(self, path: str) -> Generator[int]:
+        """Makes a file where none is, under just this name, whatever others are beside it.
+
+        Args:
+            path: Parts joined by ``/``, none of them empty, ``.`` or ``..``.
+
+        Yields:
+            Its descriptor, to write to.
+
+        Raises:
+            NocturnError: ``PATH_ESCAPE``, ``STORAGE``, where something is there as well.
+        """
+        *folders, name = path.split("/")
+        with disk_trouble(f"making {shown(path)}"), ExitStack() as stack:
+            at = self._open_root()
+            stack.callback(at.close)
+            for part in folders:
+                at, _ = at.make_folder(part)
+                stack.callback(at.close)
+            fd = at.open_file(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            stack.callback(os.close, fd)
+            yield fd
 
     def names(self) -> list[str]:
         """Gives the names of what is right under the root, in no order; none where it is missing.

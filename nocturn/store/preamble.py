@@ -17,7 +17,15 @@ from nocturn.limits import PREAMBLE_BYTES
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["description", "fresh", "mapping_block", "split", "whole", "with_description"]
+__all__ = [
+    "description",
+    "fresh",
+    "is_like_one",
+    "mapping_block",
+    "split",
+    "whole",
+    "with_description",
+]
 
 _BOM: Final = "\ufeff"
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
@@ -55,6 +63,13 @@ def mapping_block(text: str) -> tuple[str, str]:
         return "", text
     block = text[: closing.end()]
     return (block, text[closing.end() :]) if _load(block) is not None else ("", text)
+
+
+def is_like_one(text: str) -> bool:
+    """Whether a text begins like a preamble and has none: most likely one that is broken."""
+    opening = _OPENING.match(text)
+    closed = opening and _CLOSING.search(text, opening.end(), PREAMBLE_BYTES + 1)
+    return closed is not None and not split(text)[0]
 
 
 def description(block: str) -> str:
