@@ -134,10 +134,13 @@ class _Checkup:
             yield from self._of_entry(entry)  # last, since it may give it another name
         yield from _duplicates(paths)
         names = NoteNames(notes)
+        broken: dict[str, list[str]] = {}
         for path, line, target in self._links:
             if not names.have(target, path):
-                what = f"line {line} links to {target}, and there is no such note"
-                yield Finding(path, "link", what, "write that note, or change the link")
+                said = f"line {line} links to {target}, and there is no such note"
+                broken.setdefault(path, []).append(said)
+        for path, found in broken.items():
+            yield from _several(path, "link", found, "write that note, or change the link")
 
     # ---- what is there -------------------------------------------------------------------------
 

@@ -101,9 +101,11 @@ def save(
     if not replace and os.path.lexists(place):
         raise _is_there(name)
     with disk_trouble(f"writing {shown(name)}"), _written_whole(place, replace=replace) as file:
-        backup = _Backup(file)
-        backup.add_all(workspace, databases)
-        return backup.end()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.comment = _COMMENT
+            backup = _Backup(archive)
+            backup.add_all(workspace, databases)
+        return backup.saved()
 
 
 @contextmanager
@@ -139,15 +141,14 @@ def _put(temporary: str, place: str) -> None:
 
 
 class _Backup:
-    """An archive that is being written.
+    """A backup that is being written.
 
     Args:
-        file: Where.
+        archive: Where.
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        self._archive.comment = _COMMENT
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
         self._files = 0
         self._bytes = 0
         self._vault = False
@@ -176,8 +177,7 @@ class _Backup:
             if whole is not None:
                 self._add_bytes(f".nocturn/{name}", whole, os.stat(workspace / ".nocturn" / name))
 
-    def end(self) -> Saved:
-        self._archive.close()
+    def saved(self) -> Saved:
         return Saved(self._files, self._bytes, self._vault, tuple(self._skipped))
 
     def _add_entry(self, name: str, entry: Entry) -> None:

@@ -1,0 +1,289 @@
+"""A backup: all that cannot be made again, whole while others write, and safe to unpack."""
+
+import os
+import stat
+import sys
+import threading
+import warnings
+import zipfile
+
+import pytest
+
+from nocturn.errors import NocturnError
+from nocturn.store import backup
+from nocturn.store.backup import restore, save
+
+MARK = b"nocturn backup 1"
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """A folder with something of everything."""
+    folder = tmp_path / "ws"
+    files = {
+        "memory/people/lina.md": b"---\r\ndescription: d\r\n---\r\n",
+        "memory/image.png": b"\x89\xff\0",
+        "persona/SOUL.md": b"kind",
+        "policy.toml": b"x",
+        "grants.json": b"{}",
+        "vault.enc": b"sealed",
+        ".nocturn/trash/20260101T000000Z-00000000/old.md": b"old",
+        ".nocturn/journal.jsonl": b'{"n": 2}\n{"n": 3',
+        ".nocturn/journal-000001.jsonl": b'{"n": 1}\n',
+        # What is not wanted.
+        ".nocturn/search.db": b"a cache",
+        ".nocturn/notes.lock": b"",
+        "memory/.nocturn-0011223344556677.tmp": b"half a note",
+    }
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+        os.utime(folder / path, (1_700_000_000, 1_700_000_000))
+    return folder
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Makes an archive of these members, and has it restored."""
+
+    def hostile(*members, comment=MARK):
+        with warnings.catch_warnings(), zipfile.ZipFile(tmp_path / "h.zip", "w") as archive:
+            warnings.simplefilter("ignore")  # of names that come twice
+            archive.comment = comment
+            for each in members:
+                archive.writestr(each, b"x" * 64)
+        restore(str(tmp_path / "h.zip"), tmp_path / "victim" / "new")
+
+    return hostile
+
+
+def contents(folder):
+    return {
+        str(each.relative_to(folder)): each.read_bytes()
+        for each in folder.rglob("*")
+        if each.is_file()
+    }
+
+
+def test_what_is_restored_is_what_was_there_and_cannot_be_made_again(workspace, tmp_path):
+    saved = save(workspace, str(tmp_path / "b.zip"), {"history.db": lambda: None})
+    new = tmp_path / "deep" / "new"
+    again = restore(str(tmp_path / "b.zip"), new)
+    assert (saved.files, saved.vault, again.files, again.vault) == (9, True, 9, True)
+    wanted = contents(workspace)
+    for path in (
+        ".nocturn/search.db",
+        ".nocturn/notes.lock",
+        "memory/.nocturn-0011223344556677.tmp",
+    ):
+        del wanted[path]
+    wanted[".nocturn/journal.jsonl"] = b'{"n": 2}\n'  # the line that was half there comes later
+    assert contents(new) == wanted
+    assert (new / "memory/people/lina.md").stat().st_mtime == 1_700_000_000
+
+
+def test_a_database_is_in_it_as_of_one_moment(workspace, tmp_path):
+    (workspace / ".nocturn/history.db").write_bytes(b"being written")
+    save(workspace, str(tmp_path / "b.zip"), {"history.db": lambda: b"whole"})
+    restore(str(tmp_path / "b.zip"), tmp_path / "new")
+    assert (tmp_path / "new/.nocturn/history.db").read_bytes() == b"whole"
+
+
+def test_two_backups_of_the_same_are_the_same(workspace, tmp_path):
+    for name in ("one", "two"):
+        save(workspace, str(tmp_path / name), {})
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX's")
+def test_nobody_else_can_read_a_backup_or_what_comes_of_it(workspace, tmp_path):
+    before = os.umask(0)
+    try:
+        save(workspace, str(tmp_path / "b.zip"), {})
+        restore(str(tmp_path / "b.zip"), tmp_path / "new")
+    finally:
+        os.umask(before)
+    made = [tmp_path / "b.zip", tmp_path / "new", *(tmp_path / "new").rglob("*")]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in made} == {0o600, 0o700}
+
+
+def test_a_file_that_is_there_is_replaced_only_when_told_to(workspace, tmp_path):
+    target = tmp_path / "b.zip"
+    target.write_bytes(b"mine")
+    with pytest.raises(NocturnError) as refused:
+        save(workspace, str(target), {})
+    assert (refused.value.code, target.read_bytes()) == ("CONFLICT", b"mine")
+    save(workspace, str(target), {}, replace=True)
+    assert zipfile.is_zipfile(target)
+    with pytest.raises(NocturnError) as refused:
+        save(workspace, str(workspace / "memory/b.zip"), {})
+    assert refused.value.code == "BAD_ARGUMENTS"
+
+
+def test_a_backup_that_fails_leaves_nothing(workspace, tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(backup, "BACKUP_BYTES", 10)
+    with pytest.raises(NocturnError) as refused:
+        save(workspace, str(tmp_path / "out/b.zip"), {})
+    assert refused.value.code == "TOO_LARGE"
+    assert os.listdir(tmp_path / "out") == []
+    with pytest.raises(NocturnError) as refused:
+        save(workspace, str(tmp_path / "nowhere/b.zip"), {})
+    assert refused.value.code == "STORAGE"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and FIFOs are POSIX's")
+def test_what_is_no_file_is_left_out_and_said(workspace, tmp_path, outside):
+    (workspace / "memory/l.md").symlink_to(outside / "secret.md")
+    (workspace / "persona/dir").symlink_to(outside)
+    os.mkfifo(workspace / "memory/f.md")
+    saved = save(workspace, str(tmp_path / "b.zip"), {})
+    assert set(saved.skipped) == {"memory/l.md", "persona/dir", "memory/f.md"}
+    assert b"not yours" not in (tmp_path / "b.zip").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names that differ in case alone")
+def test_names_that_not_every_system_can_hold_come_back_all_the_same(workspace, tmp_path):
+    for path in ("LINA/a.md", "lina/a.md", "cafe\u0301.md", "caf\u00e9.md", "we\\ird.md"):
+        (workspace / "memory" / path).parent.mkdir(exist_ok=True)
+        (workspace / "memory" / path).write_text(path)
+    save(workspace, str(tmp_path / "b.zip"), {})
+    restore(str(tmp_path / "b.zip"), tmp_path / "new")
+    assert contents(tmp_path / "new/memory").items() >= {"lina/a.md": b"lina/a.md"}.items()
+    assert len(contents(tmp_path / "new/memory")) == 7
+
+
+def test_each_note_is_whole_however_often_it_is_written_meanwhile(notes, put, tmp_path):
+    texts = [letter * 40_000 for letter in "ab"]
+    put("a.md", body=texts[0])
+    done = threading.Event()
+
+    def write():
+        while not done.is_set():
+            for text in texts:
+                put("a.md", body=text)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(8):
+            save(tmp_path, str(tmp_path.parent / f"{tmp_path.name}-{number}.zip"), {})
+    finally:
+        done.set()
+        writer.join()
+    for number in range(8):
+        with zipfile.ZipFile(tmp_path.parent / f"{tmp_path.name}-{number}.zip") as archive:
+            body = archive.read("memory/a.md").decode().rpartition("---\n")[2]
+        assert body in texts
+
+
+# ---- a backup that somebody else has made ------------------------------------------------------
+
+
+def plain(name, mode=0, compression=zipfile.ZIP_STORED):
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    info.compress_type = compression
+    return info
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        ["../x"],
+        ["memory/../../x.md"],
+        ["/etc/x"],
+        ["memory//x.md"],
+        ["memory/./x.md"],
+        ["memory/"],
+        ["other.txt"],
+        ["Memory/x.md"],
+        [".nocturn/inbox.db"],
+        [".nocturn/journal.jsonl/x"],
+        ["keys/local.key"],
+        ["memory/a.md", "memory/a.md"],
+        [plain("memory/l.md", stat.S_IFLNK | 0o777)],
+        [plain("memory/f.md", stat.S_IFIFO | 0o600)],
+        [plain("memory/a.md", compression=zipfile.ZIP_BZIP2)],
+    ],
+)
+def test_an_archive_with_anything_that_no_backup_holds_makes_nothing(hostile, tmp_path, members):
+    with pytest.raises(NocturnError) as refused:
+        hostile("memory/good.md", *members)
+    assert refused.value.code == "BAD_ARGUMENTS"
+    assert os.listdir(tmp_path / "victim") == []
+
+
+def test_an_archive_in_which_a_file_is_a_folder_makes_nothing(hostile, tmp_path):
+    with pytest.raises(NocturnError):
+        hostile("memory/a.md", "memory/a.md/b.md")
+    assert os.listdir(tmp_path / "victim") == []
+
+
+@pytest.mark.parametrize("comment", [b"", b"nocturn backup 2"])
+def test_another_archive_is_none(hostile, comment):
+    with pytest.raises(NocturnError) as refused:
+        hostile("memory/a.md", comment=comment)
+    assert refused.value.code == "BAD_ARGUMENTS"
+
+
+def test_a_damaged_backup_is_never_half_restored(workspace, tmp_path):
+    save(workspace, str(tmp_path / "b.zip"), {})
+    whole = (tmp_path / "b.zip").read_bytes()
+    restore(str(tmp_path / "b.zip"), tmp_path / "good")
+    good = contents(tmp_path / "good")
+    for number, at in enumerate(range(0, len(whole), max(1, len(whole) // 60))):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0xFF
+        (tmp_path / "d.zip").write_bytes(damaged if number % 2 else whole[:at])
+        new = tmp_path / f"new-{number}"
+        try:
+            restore(str(tmp_path / "d.zip"), new)
+        except NocturnError as refused:
+            assert refused.code in ("BAD_ARGUMENTS", "STORAGE", "TOO_LARGE")
+            assert not new.exists()
+        else:  # a byte that says nothing, such as a time of the same file in the other table
+            assert contents(new) == good
+    assert not [each for each in os.listdir(tmp_path) if each.startswith(".nocturn-")]
+
+
+def test_a_bomb_is_refused_by_what_it_says_it_unpacks_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(backup, "BACKUP_BYTES", 1_000_000)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = MARK
+        archive.writestr("memory/a.md", b"\0" * 2_000_000)
+    assert (tmp_path / "bomb.zip").stat().st_size < 10_000
+    with pytest.raises(NocturnError) as refused:
+        restore(str(tmp_path / "bomb.zip"), tmp_path / "new")
+    assert refused.value.code == "TOO_LARGE"
+
+
+def test_a_bomb_that_understates_its_size_unpacks_to_no_more(tmp_path):
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = MARK
+        archive.writestr("memory/a.md", b"\0" * 2_000_000)
+    data = (tmp_path / "bomb.zip").read_bytes()
+    (tmp_path / "bomb.zip").write_bytes(
+        data.replace((2_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    )
+    with pytest.raises(NocturnError) as refused:
+        restore(str(tmp_path / "bomb.zip"), tmp_path / "new")
+    assert refused.value.code == "BAD_ARGUMENTS"
+    assert not (tmp_path / "new").exists()
+
+
+def test_only_a_folder_that_is_new_or_empty_is_restored_into(workspace, tmp_path):
+    save(workspace, str(tmp_path / "b.zip"), {})
+    (tmp_path / "empty").mkdir()
+    restore(str(tmp_path / "b.zip"), tmp_path / "empty")
+    before = contents(tmp_path / "empty")
+    (tmp_path / "empty/memory/mine.md").write_text("mine")
+    with pytest.raises(NocturnError) as refused:
+        restore(str(tmp_path / "b.zip"), tmp_path / "empty")
+    assert refused.value.code == "CONFLICT"
+    assert len(contents(tmp_path / "empty")) == len(before) + 1
+    if sys.platform != "win32":
+        (tmp_path / "void").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "void")
+        with pytest.raises(NocturnError):
+            restore(str(tmp_path / "b.zip"), tmp_path / "link")
