@@ -1,4 +1,4 @@
-"""`ws.memory.check()`: each kind of trouble is found, told safely, and mended where that is safe."""
+"""`ws.memory.check()`: trouble is found, told safely, and mended where that is safe."""
 
 import os
 import stat
@@ -137,7 +137,7 @@ def test_a_decomposed_name_is_composed_and_its_text_looked_at_all_the_same(ws, p
 
 @posix
 def test_a_value_is_never_told_and_a_name_is_shown_with_what_hides_in_it(
-    nocturn_workspace, tmp_path
+    nocturn_workspace,
 ):
     ws = nocturn_workspace(secrets=[FixedSecrets(house=SECRET)])
     (ws.path / "memory").mkdir(mode=0o700, parents=True)

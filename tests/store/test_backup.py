@@ -1,5 +1,6 @@
 """A backup: all that cannot be made again, whole while others write, and safe to unpack."""
 
+import contextlib
 import os
 import stat
 import sys
@@ -153,7 +154,7 @@ def test_names_that_not_every_system_can_hold_come_back_all_the_same(workspace, 
     assert len(contents(tmp_path / "new/memory")) == 7
 
 
-def test_each_note_is_whole_however_often_it_is_written_meanwhile(notes, put, tmp_path):
+def test_each_note_is_whole_however_often_it_is_written_meanwhile(put, tmp_path):
     texts = [letter * 40_000 for letter in "ab"]
     put("a.md", body=texts[0])
     done = threading.Event()
@@ -237,13 +238,10 @@ def test_a_damaged_backup_is_never_half_restored(workspace, tmp_path):
         damaged[at] ^= 0xFF
         (tmp_path / "d.zip").write_bytes(damaged if number % 2 else whole[:at])
         new = tmp_path / f"new-{number}"
-        try:
+        with contextlib.suppress(NocturnError):
             restore(str(tmp_path / "d.zip"), new)
-        except NocturnError as refused:
-            assert refused.code in ("BAD_ARGUMENTS", "STORAGE", "TOO_LARGE")
-            assert not new.exists()
-        else:  # a byte that says nothing, such as a time of the same file in the other table
-            assert contents(new) == good
+        # A byte may say nothing, such as the time of a file in the other of the two tables.
+        assert not new.exists() or contents(new) == good
     assert not [each for each in os.listdir(tmp_path) if each.startswith(".nocturn-")]
 
 

@@ -151,7 +151,7 @@ def test_a_note_that_reads_differently_is_a_conflict_unless_it_may_be_replaced(w
 def test_what_changes_while_the_person_decides_is_not_what_lands(nocturn_workspace, source, change):
     folder = source(a="shown a", b="shown b")
 
-    def decide(question):
+    def decide(_):
         if change == "source":
             (folder / "b.md").write_text("swapped")
         else:
