@@ -302,6 +302,12 @@
     __proto__: null,
     write: (path, summary, content, given) =>
       call("memory_write", named({ __proto__: null, path, summary, content, ...options(given, "ifVersion") })),
+    append: (path, text, given) =>
+      call("memory_append", named({ __proto__: null, path, text, ...options(given, "ifVersion") })),
+    edit: (path, old, text, given) =>
+      call("memory_edit", named({ __proto__: null, path, old, new: text, ...options(given, "ifVersion") })),
+    move: (path, to, given) =>
+      call("memory_move", named({ __proto__: null, path, to, ...options(given, "ifVersion") })),
     read: (path) => call("memory_read", named({ __proto__: null, path })),
     stat: (path) => call("memory_stat", named({ __proto__: null, path })),
     list: (given) => call("memory_list", options(given, "limit", "cursor")),

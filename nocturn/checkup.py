@@ -22,6 +22,7 @@ from nocturn.names import note_path, same_name_key
 from nocturn.store.confined import Folder
 from nocturn.store.linking import NoteNames, links_in
 from nocturn.store.notes import is_note_name
+from nocturn.store.orphans import is_orphan
 from nocturn.store.preamble import is_like_one, split
 from nocturn.visible import visible
 
@@ -122,7 +123,7 @@ class _Checkup:
         notes: list[str] = []
         yield from self._of_root()
         for entry in self._folder.walk(folders=True):
-            if _is_leftover(entry.name):
+            if is_orphan(entry.name):
                 yield from self._of_leftover(entry)
                 continue
             paths.append(entry.path)
@@ -260,10 +261,6 @@ def _blanked(text: str) -> str:
     """Returns a note with its preamble blanked, so that its lines keep their numbers."""
     block, body = split(text)
     return "\n" * block.count("\n") + body
-
-
-def _is_leftover(name: str) -> bool:
-    return name.startswith(".nocturn-") and name.endswith(".tmp")
 
 
 def _broad(path: str, mode: int, *, fixed: bool) -> Finding:

@@ -68,11 +68,14 @@ class Preview:
         after: The whole text that would be there; None where the call removes or has no text.
         before: The whole text that is there now; None where nothing is.
         version: The version token of ``before``; None where nothing is there.
+        bound: What a clearance is tied to where that is not ``after``: of a change that is applied
+            to whatever is there, the change. With ``version``, ``after`` follows from it.
     """
 
     after: str | None = None
     before: str | None = None
     version: str | None = None
+    bound: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,11 @@ QUESTION_TEXT_SECONDS: Final = 86_400
 QUESTION_SECONDS: Final = 30 * 86_400
 """How long it keeps who answered what."""
 
+HISTORY_SECONDS: Final = 365 * 86_400
+"""How long a state of a note, and what is in the trash, is kept; a note's newest state stays."""
+HISTORY_BYTES: Final = 268_435_456
+"""What all old contents have at most, compressed; and the trash, as it is."""
+
 JOURNAL_FILE_BYTES: Final = 8_388_608
 """From this size on the journal's file is rotated away."""
 JOURNAL_FILES: Final = 8

@@ -12,9 +12,14 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from pathlib import Path
     from typing import Any, Literal, TypeAlias
 
+    from nocturn.store.notes import NoteStore
+
     ModeName: TypeAlias = Literal["watched", "guarded", "strict"]
+    Rows: TypeAlias = list[dict[str, Any]]  # a method's name is list
 
 __all__ = ["Memory"]
+
+_PATHS = ("path", "partner")
 
 
 class Memory:
@@ -26,6 +31,7 @@ class Memory:
         call: :meth:`nocturn.Workspace.call`.
         folder: The ``memory/`` folder.
         redact_all: Takes secrets out of several texts at once.
+        notes: Gives the notes as files, whose past is looked at without a call.
         check: Looks through the notes, and mends what is safe where it is told to.
     """
 
@@ -34,11 +40,13 @@ class Memory:
         call: Callable[..., Any],
         folder: Path,
         redact_all: Callable[[Sequence[str]], Sequence[str]],
-        check: Callable[[bool], list[dict[str, Any]]],
+        notes: Callable[[], NoteStore],
+        check: Callable[[bool], Rows],
     ) -> None:
         self._call = call
         self._folder = folder
         self._redact_all = redact_all
+        self._notes = notes
         self._check = check
 
     def write(
@@ -68,6 +76,65 @@ class Memory:
         return self._told(
             "memory_write", _versioned(arguments, if_version), mode, agent, dry_run=dry_run
         )
+
+    def append(
+        self,
+        path: str,
+        text: str,
+        *,
+        if_version: str | Literal[False] = False,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Adds a text to the end of one note, on a line of its own; the summary stays.
+
+        Args:
+            path: The note, which must be there.
+            text: What comes to its end.
+            if_version: The version that must be there, False for any.
+            mode: Who is there to ask.
+            agent: Whose call it is.
+            dry_run: As for :meth:`write`.
+
+        Returns:
+            ``{"path", "summary", "bytesWritten"}``.
+        """
+        arguments = _versioned({"path": path, "text": text}, if_version)
+        return self._told("memory_append", arguments, mode, agent, dry_run=dry_run)
+
+    def edit(
+        self,
+        path: str,
+        old: str,
+        new: str,
+        *,
+        if_version: str | Literal[False] = False,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Puts ``new`` in place of ``old``, which stands in the note's body exactly once.
+
+        The rest is as for :meth:`append`. Where ``old`` stands more than once, the error's
+        ``detail["lines"]`` says on which lines.
+        """
+        arguments = _versioned({"path": path, "old": old, "new": new}, if_version)
+        return self._told("memory_edit", arguments, mode, agent, dry_run=dry_run)
+
+    def move(
+        self,
+        path: str,
+        to: str,
+        *,
+        if_version: str | Literal[False] = False,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Gives one note another path, where nothing may be; returns ``{"path", "to"}``."""
+        arguments = _versioned({"path": path, "to": to}, if_version)
+        return self._told("memory_move", arguments, mode, agent, dry_run=dry_run)
 
     def read(
         self,
@@ -114,6 +181,97 @@ class Memory:
         return self._told(
             "memory_remove", _versioned({"path": path}, if_version), mode, agent, dry_run=dry_run
         )
+
+    def history(self, path: str) -> Rows:
+        """Returns the states of one note, oldest first; what it is now is the last.
+
+        Returns:
+            For each ``{"number", "path", "verb", "version", "partner", "bytes", "at", "run",
+            "agent"}``: ``verb`` is ``write``, ``remove``, ``move`` (then ``partner`` is the other
+            path), or ``seen`` for what was changed by hand.
+        """
+        states = [each.to_dict() for each in self._notes().past.states(self._canonical(path))]
+        texts = self._redact_all([each[name] or "" for each in states for name in _PATHS])
+        for at, each in enumerate(states):
+            seen = texts[at * len(_PATHS) : (at + 1) * len(_PATHS)]
+            each.update({name: text or None for name, text in zip(_PATHS, seen, strict=True)})
+        return states
+
+    def diff(self, path: str, older: int, newer: int | None = None) -> str:
+        """Returns what changed in one note, as a unified diff; empty where nothing did.
+
+        Args:
+            path: The note.
+            older: The number of a state, as :meth:`history` has it.
+            newer: The number of another; None for what is there now.
+
+        Raises:
+            NocturnError: ``NOT_FOUND``, there is no such state or its text is not kept.
+        """
+        from nocturn.guard.difference import diff_text
+
+        canonical, notes = self._canonical(path), self._notes()
+        before = notes.past.text(canonical, older)
+        after = notes.present(canonical) if newer is None else notes.past.text(canonical, newer)
+        # Redacted before they are compared: a hunk could halve a secret.
+        seen = self._redact_all([canonical, before or "", after or ""])
+        return diff_text(
+            seen[0], None if before is None else seen[1], None if after is None else seen[2]
+        )
+
+    def restore(
+        self,
+        path: str,
+        number: int,
+        *,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Brings one note back to a state that it had, as :meth:`history` numbers them.
+
+        Returns:
+            ``{"written", "removed", "moved"}``, lists of paths.
+        """
+        arguments = {"path": path, "number": number}
+        return self._told("memory_restore", arguments, mode, agent, dry_run=dry_run)
+
+    def undo(
+        self,
+        path: str | None = None,
+        *,
+        run: str | None = None,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Takes back the last change of one note, or all that one run has changed.
+
+        It is a change like any other: undoing it again brings back what was taken back. Where a
+        note was changed since, nothing is done, and the ``CONFLICT`` names it.
+
+        Args:
+            path: The note; or else
+            run: The run's id, which the journal and :meth:`history` have.
+            mode: Who is there to ask.
+            agent: Whose call it is.
+            dry_run: As for :meth:`write`.
+
+        Returns:
+            As :meth:`restore`.
+        """
+        given = {"path": path, "run": run}
+        arguments = {name: value for name, value in given.items() if value is not None}
+        return self._told("memory_undo", arguments, mode, agent, dry_run=dry_run)
+
+    def trash(self) -> Rows:
+        """Returns what is in the trash, oldest first: ``{"slot", "path", "at", "bytes"}`` of each.
+
+        It lies as it was under ``.nocturn/trash/``, in ``slot/path``.
+        """
+        entries = [each.to_dict() for each in self._notes().trash.entries()]
+        paths = self._redact_all([each["path"] for each in entries])
+        return [{**each, "path": path} for each, path in zip(entries, paths, strict=True)]
 
     def import_notes(
         self,
@@ -166,7 +324,7 @@ class Memory:
 
         return write_notes(self._folder, os.fspath(target), replace=replace).to_dict()
 
-    def check(self, *, fix: bool = False) -> Sequence[dict[str, Any]]:
+    def check(self, *, fix: bool = False) -> Rows:
         """Looks for what will give trouble: names, modes, secrets, broken links and the like.
 
         Args:
@@ -211,6 +369,11 @@ class Memory:
             return prompt
         block = prompt_block(self.catalog())
         return f"{prompt}\n\n{block}" if block and prompt else prompt or block
+
+    def _canonical(self, path: str) -> str:
+        from nocturn.names import note_path
+
+        return note_path(path, lambda text: self._redact_all([text])[0])
 
     def _told(
         self,

@@ -132,7 +132,8 @@ class Workspace:
         """The notes."""
         from nocturn.memory import Memory
 
-        return Memory(self.call, self.path / "memory", self._secrecy.redact_all, self._checkup)
+        folder, redact_all = self.path / "memory", self._secrecy.redact_all
+        return Memory(self.call, folder, redact_all, lambda: self._stores.notes, self._checkup)
 
     @cached_property
     def path(self) -> Path:
@@ -351,7 +352,7 @@ class Workspace:
         """
         from nocturn.store.backup import save
 
-        databases: dict[str, Callable[[], bytes | None]] = {}
+        databases = {"history.db": self.notes.past.history.snapshot}
         return save(self.path, os.fspath(target), databases, replace=replace).to_dict()
 
     def restore(self, file: str | os.PathLike[str]) -> dict[str, Any]:
@@ -508,7 +509,10 @@ class Workspace:
         from nocturn.checkup import check
 
         self._secrecy.read()
-        databases = {"inbox.db": self.inbox.waiting}
+        databases = {
+            "inbox.db": self.inbox.waiting,
+            "history.db": lambda: self.notes.past.history.of(""),
+        }
         found = check(self.path / "memory", self._secrecy.scanner, databases, fix=fix)
         return [each.to_dict() for each in found]
 
@@ -532,8 +536,11 @@ class Workspace:
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
+        from nocturn.tools.amending import amending_tools
         from nocturn.tools.coming import import_tool
         from nocturn.tools.memory import memory_tools
+        from nocturn.tools.moving import moving_tools
+        from nocturn.tools.past import past_tools
         from nocturn.tools.time import time_tools
 
         scanner, stores = self._secrecy.scanner, self._stores
@@ -541,6 +548,9 @@ class Workspace:
         registry = Registry(
             (
                 *memory_tools(stores.notes, scanner.redact, scanner.redact_all),
+                *amending_tools(stores.notes, scanner.redact, scanner.spans),
+                *moving_tools(stores.notes, scanner.redact),
+                *past_tools(stores.notes, scanner.redact),
                 import_tool(stores.notes, scanner.redact),
                 *time_tools(),
             )

@@ -274,7 +274,7 @@ class Gate:
                 before=None if preview.before is None else redact(preview.before),
                 version=preview.version,
             ),
-            size_bytes=len(call.content),
+            size_bytes=len((preview.after or "").encode("utf-8", "surrogatepass")),
             digest=binding(call.effects, call.content),
             options=tuple(replace(each, label=redact(each.label)) for each in options),
             remarks=call.remarks,

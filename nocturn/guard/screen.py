@@ -37,6 +37,7 @@ PAIRED_CHARACTERS: Final = 2_097_152
 _TWICE: Final = 2
 _TOLD: Final = 20
 """So many findings in texts that were read are told of: enough to go and look."""
+_SEAM_CHARACTERS: Final = 256
 
 
 class Screen:
@@ -124,6 +125,41 @@ class Screen:
         from nocturn.guard.remarks import remarks_on
 
         return findings, remarks_on((*named, *read), shapes)
+
+    def check_joined(self, caller: Caller, tool: str, before: str, after: str) -> None:
+        """Refuses what new text makes of old, where that holds a secret that the old did not.
+
+        Half of a secret may stand in a note, and the other half come in a later run: only together
+        they are one.
+
+        Args:
+            caller: As for :meth:`check`.
+            tool: As for :meth:`check`.
+            before: The whole text that is there.
+            after: The whole text that it would become.
+
+        Raises:
+            NocturnError: ``LEAK_BLOCKED``, as :meth:`check`.
+        """
+        with caller.lock:
+            if findings := self.look_joined(tool, before, after):
+                caller.agent_blocks = self._blocks_before(caller.agent) + 1
+                self._block(caller, findings)
+
+    def look_joined(self, tool: str, before: str, after: str) -> list[Finding]:
+        """Looks as :meth:`check_joined` does, and counts nothing."""
+        place = "what is there and what came in, together"
+        shapes = _shapes_in([after]).get(after, ())
+        findings = [
+            Finding(tool, place, "", hit.rule)
+            for hit in shapes
+            if hit.blocks and after[hit.start : hit.end] not in before
+        ]
+        if self._scanner.armed:
+            names = {*self._scanner.names(after), *self._scanner.names(_around(before, after))}
+            names -= {*self._scanner.names(before)} if names else set()
+            findings += [Finding(tool, place, name) for name in sorted(names)]
+        return findings
 
     def note(self, caller: Caller, tool: str, texts: Sequence[str]) -> None:
         """Counts a call that was refused before it came to the scan.
@@ -246,6 +282,19 @@ class Screen:
             return self._journal.leak_blocks_of(agent)
         except NocturnError:
             return 0
+
+
+def _around(before: str, after: str) -> str:
+    """Returns where two texts differ, with something around it: in less text, less is a find."""
+    start = _same(before, after)
+    tail = _same(before[start:][::-1], after[start:][::-1])
+    return after[max(0, start - _SEAM_CHARACTERS) : len(after) - tail + _SEAM_CHARACTERS]
+
+
+def _same(one: str, other: str) -> int:
+    """Returns how many characters two texts begin with in common."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _shapes_in(texts: Iterable[str]) -> dict[str, Sequence[ShapeHit]]:

@@ -15,6 +15,7 @@ import time
 import traceback
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn import errors
@@ -32,7 +33,7 @@ from nocturn.wire import codec
 from nocturn.wire.codec import NotSendableError
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
@@ -57,9 +58,15 @@ class _Deed:
     preview: Preview
     remarks: tuple[Remark, ...]
     text: str | None
+    joins: tuple[str, str] | None
 
     @property
     def content(self) -> bytes:
+        bound = self.preview.bound
+        return self.after if bound is None else bound
+
+    @property
+    def after(self) -> bytes:
         return (self.preview.after or "").encode("utf-8", "surrogatepass")
 
 
@@ -135,6 +142,9 @@ class Dispatcher:
         scanned = _scanned(tool, call, canonical)
         call.remarks = self._screen.check(caller, call.tool, *scanned)  # 5
         deed = _foreseen(tool, call, canonical, call.remarks)  # 6
+        joined = partial(self._screen.check_joined, caller, call.tool)
+        if deed.joins:  # 5 once more: what comes of it may be what neither part is
+            joined(*deed.joins)
         clearance, deed = self._clear(tool, call, caller, deed, call_bytes)  # 7
         if not caller.alive():
             raise NocturnError(errors.CANCELLED, "the run had ended before the call could begin")
@@ -146,14 +156,14 @@ class Dispatcher:
                 self._journal.append(intent, durable=True, content=call.content)
             if tool.outside:  # before it runs: an error's words are from outside, too
                 caller.take_in(tool.name)
-            value = _call(tool, deed.canonical, clearance, deed.preview)  # 8
+            value = _call(tool, deed, clearance, joined)  # 8
         codec.require_exact(value)
         value = self._scanner.redact_value(value)
         call.reply = codec.encode(value)
         if len(call.reply) > call_bytes:
             raise too_large("reply", call_bytes, len(call.reply), "ask for less at a time")
         wrote = call.effects and tool.foresee and deed.preview.after is not None
-        call.bytes = len(deed.content) if wrote else len(call.reply)
+        call.bytes = len(deed.after) if wrote else len(call.reply)
         return value
 
     def _note_refused(self, call: Call, caller: Caller) -> None:
@@ -226,11 +236,16 @@ class Dispatcher:
         try:
             canonical = canonical_of(tool, written, call_bytes, self._redact)
             findings, remarks = self._screen.look(call.tool, *_scanned(tool, written, canonical))
-            if findings:
-                found = findings[0].secret or findings[0].rule
-                raise NocturnError(errors.LEAK_BLOCKED, f"it carries a secret ({found})")
             own = Remark(EDIT, field, "this is the text as you have written it", "own")
-            return _foreseen(tool, written, canonical, (*remarks, own))
+            if not findings:
+                edited = _foreseen(tool, written, canonical, (*remarks, own))
+                if not edited.joins:
+                    return edited
+                findings = self._screen.look_joined(call.tool, *edited.joins)
+                if not findings:
+                    return edited
+            found = findings[0].secret or findings[0].rule
+            raise NocturnError(errors.LEAK_BLOCKED, f"it carries a secret ({found})")
         except NocturnError as refused:
             said = f"what you wrote was not taken: {self._redact(refused.message)}"
             remarks = tuple(each for each in deed.remarks if each.kind != EDIT)
@@ -364,14 +379,20 @@ def _foreseen(
         preview = Preview()
     effects = tuple(effect for each in tool.effects for effect in each.effects(arguments))
     text = call.arguments.get(tool.text) if tool.text else None
-    return _Deed(arguments, effects, preview, remarks, text if isinstance(text, str) else None)
+    text = text if isinstance(text, str) else None
+    joins = (preview.before or "", preview.after or "") if "joined" in tool.parameters else None
+    return _Deed(arguments, effects, preview, remarks, text, joins)
 
 
 def _call(
-    tool: Tool, canonical: Mapping[str, Any], clearance: Clearance | None, preview: Preview
+    tool: Tool,
+    deed: _Deed,
+    clearance: Clearance | None,
+    joined: Callable[[str, str], None],
 ) -> Any:
     """Step 8: the effect."""
-    given = {**canonical, "clearance": clearance, "preview": preview}
+    hosts = {"clearance": clearance, "preview": deed.preview, "joined": joined}
+    given = {**deed.canonical, **hosts}
     value = tool.function(**{name: given[name] for name in tool.parameters & given.keys()})
     return _awaited(value) if inspect.iscoroutine(value) else value
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Registry", "Tool", "tool"]
 
-_THE_HOSTS: Final = frozenset({"clearance", "preview"})
+_THE_HOSTS: Final = frozenset({"clearance", "joined", "preview"})
 """Parameters that the host fills in: a guest's argument of such a name would be lost or forged."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,7 +36,9 @@ class Tool:
         axis: ``read`` or ``write``.
         effects: What it declares; empty for an ungated tool.
         function: The function itself, sync or async. Its parameters are the schema; keyword-only
-            ones are the host's to fill: ``clearance``, ``preview``, and what ``canonical`` adds.
+            ones are the host's to fill: ``clearance``, ``preview``, and what ``canonical`` adds;
+            ``joined`` for one that joins new text to old: a function that it gives both, before and
+            after, if they are other than was foreseen, and that refuses what is a secret then.
         model: A pydantic model of the arguments in place of the function's parameters.
         canonical: Step 3: puts parsed arguments in canonical form or raises ``NocturnError``.
         caps: Step 4: the most bytes of UTF-8 that a canonical string argument may have, by name.

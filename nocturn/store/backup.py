@@ -25,6 +25,7 @@ from nocturn.errors import BAD_ARGUMENTS, CONFLICT, STORAGE, TOO_LARGE, NocturnE
 from nocturn.limits import BACKUP_BYTES, BACKUP_FILES
 from nocturn.store.confined import Folder
 from nocturn.store.directory import write_all
+from nocturn.store.orphans import is_orphan
 from nocturn.store.trouble import disk_trouble, shown
 from nocturn.store.volumes import CURRENT, Volumes, volume
 from nocturn.visible import visible
@@ -181,7 +182,7 @@ class _Backup:
         return Saved(self._files, self._bytes, self._vault, tuple(self._skipped))
 
     def _add_entry(self, name: str, entry: Entry) -> None:
-        if entry.name.startswith(".nocturn-") and entry.name.endswith(".tmp"):
+        if is_orphan(entry.name):
             return  # a write that is going on, or was killed
         try:
             name.encode()

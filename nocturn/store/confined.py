@@ -20,7 +20,7 @@ import os
 import stat
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from nocturn.errors import BAD_ARGUMENTS, NOT_A_NOTE, PATH_ESCAPE, NocturnError
 from nocturn.store.directory import BY_DESCRIPTOR, Content, Directory, is_link
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["Entry", "Folder"]
+
+_NOTHING: Final = ".nothing"
+"""A name that no file has: its place is the folder that it would be in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,55 @@ class Folder:
             for _, at, _ in way:
                 at.close()
 
+    def directories(self) -> Iterator[Directory]:
+        """Opens the root and every folder under it, one at a time; never through a link.
+
+        What cannot be opened is left out. A directory is open until the next is asked for.
+
+        Raises:
+            NocturnError: ``PATH_ESCAPE`` or ``STORAGE``, where the root itself cannot be opened.
+        """
+        with disk_trouble("opening the folder"):
+            try:
+                top = self._open_root()
+            except FileNotFoundError:
+                return
+        open_now = [(top, iter(list[str]()))]
+        try:
+            yield top
+            open_now[0] = (top, iter(_folders(top)))
+            while open_now:
+                at, names = open_now[-1]
+                name = next(names, None)
+                if name is None:
+                    open_now.pop()
+                    at.close()
+                    continue
+                try:
+                    inner = at.folder(name)
+                except OSError:
+                    continue
+                open_now.append((inner, iter(list[str]())))
+                yield inner
+                open_now[-1] = (inner, iter(_folders(inner)))
+        finally:
+            for at, _ in open_now:
+                at.close()
+
+    def drop_empty(self, path: str, *, above: str) -> None:
+        """Removes a folder, and those above it below ``above``, as long as they are empty.
+
+        Args:
+            path: The folder, as spelled on disk.
+            above: The folder that stays.
+        """
+        parts = path.split("/")
+        while "/".join(parts) not in (above, ""):
+            name = parts.pop()
+            with self.place("/".join([*parts, _NOTHING])) as place:
+                if not place.drop_folder(name):
+                    return
+
     def _open_root(self) -> Directory:
         return Directory.at(self._root, follow=False, by_descriptor=self._by_descriptor)
 
@@ -257,3 +309,10 @@ class Folder:
             yield way.end()
         finally:
             way.close()
+
+
+def _folders(at: Directory) -> list[str]:
+    try:
+        return at.folders()
+    except OSError:
+        return []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["BY_DESCRIPTOR", "Content", "Directory", "is_link", "write_all"]
+__all__ = ["BY_DESCRIPTOR", "TEMPORARY", "Content", "Directory", "is_link", "write_all"]
 
 BY_DESCRIPTOR: Final = {
     os.mkdir,
@@ -32,6 +32,9 @@ BY_DESCRIPTOR: Final = {
     os.unlink,
 } <= os.supports_dir_fd and os.listdir in os.supports_fd
 """Whether this platform opens relative to a descriptor."""
+
+TEMPORARY: Final = (".nocturn-", ".tmp")
+"""How the name of a file begins and ends that is written before it is put in its place."""
 
 _NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -89,6 +92,11 @@ class Directory:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         return cls(str(path), None)
 
+    @property
+    def descriptor(self) -> int | None:
+        """The open descriptor; None where this platform goes by path, or once it is closed."""
+        return self._fd
+
     def close(self) -> None:
         """Closes it; again is nothing."""
         fd, self._fd = self._fd, None
@@ -98,6 +106,11 @@ class Directory:
     def names(self) -> list[str]:
         """Gives the names of all its entries, as they are spelled on disk, in no order."""
         return os.listdir(self._path if self._fd is None else self._fd)
+
+    def folders(self) -> list[str]:
+        """Gives the names of the folders in it, without a look at each entry where that goes."""
+        with os.scandir(self._path if self._fd is None else self._fd) as entries:
+            return [each.name for each in entries if each.is_dir(follow_symlinks=False)]
 
     def status(self, name: str) -> os.stat_result | None:
         """Gives an entry's own state, not that of a link's target; None where there is none."""
@@ -203,7 +216,7 @@ class Directory:
         Raises:
             OSError: It could not be written; what was there is whole, and nothing else is left.
         """
-        temporary = f".nocturn-{os.urandom(8).hex()}.tmp"
+        temporary = f"{TEMPORARY[0]}{os.urandom(8).hex()}{TEMPORARY[1]}"
         fd = self.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             try:
@@ -222,6 +235,23 @@ class Directory:
     def rename(self, name: str, to: Directory, new_name: str) -> None:
         """Moves an entry, a link as the link, over whatever file is there."""
         os.replace(self._at(name), to._at(new_name), src_dir_fd=self._fd, dst_dir_fd=to._fd)
+
+    def link(self, name: str, to: Directory, new_name: str) -> None:
+        """Gives an entry a second name where nothing is; a link as the link.
+
+        Raises:
+            FileExistsError: Something has the name.
+            OSError: The file system has no such links, or refuses (``EPERM`` for the former).
+        """
+        if os.link not in os.supports_follow_symlinks:  # it could follow the entry
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        os.link(
+            self._at(name),
+            to._at(new_name),
+            src_dir_fd=self._fd,
+            dst_dir_fd=to._fd,
+            follow_symlinks=False,
+        )
 
     def make_link(self, name: str, text: str) -> None:
         """Makes a link that says ``text``."""

@@ -1,66 +1,38 @@
-"""The notes of one ``memory/`` folder: reading, previewing, and changing with a clearance.
-
-A version is a keyed hash of a file's bytes, so that it tells nobody anything. Two kinds of note
-have more or less in it: one over 4 MiB is versioned by its size, times and place, since hashing
-it whole would make every look slow; a link by what it says too, since it is the entry that a
-write replaces.
-"""
+"""The notes of one ``memory/`` folder: reading, previewing, and changing with a clearance."""
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from enum import Enum
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from nocturn.effects import Clearance, Effect, Preview
-from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_A_NOTE, NOT_FOUND, NocturnError
+from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_FOUND, NocturnError
 from nocturn.limits import CATALOG_READ_BYTES, LIST_PAGE, NOTE_READ_BYTES
-from nocturn.store.batch import listed
+from nocturn.store.amendment import amended
+from nocturn.store.changes import Change, Changes, is_respelling
 from nocturn.store.confined import Folder
-from nocturn.store.directory import Content
+from nocturn.store.past import Past, Plan
 from nocturn.store.preamble import fresh, split, with_description
+from nocturn.store.reading import as_read, before_of, cut_notice, iso_of, not_utf8, whole_text
 from nocturn.store.summary import decoded, summary_of
-from nocturn.store.trouble import not_found, shown
+from nocturn.store.trash import Trash
+from nocturn.store.trouble import not_found, shown, taken
+from nocturn.store.version import ANY, LOOKED_BYTES, AnyVersion, IfVersion, Look, Looks, require
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from nocturn.store.place import Place
+    from nocturn.store.amendment import Amendment
+    from nocturn.store.directory import Content
 
-__all__ = [
-    "ANY",
-    "AnyVersion",
-    "IfVersion",
-    "NoteStat",
-    "NoteStore",
-    "Plan",
-    "cut_notice",
-    "is_note_name",
-]
+__all__ = ["ANY", "AnyVersion", "IfVersion", "NoteStat", "NoteStore", "cut_notice", "is_note_name"]
 
-_HASHED_BYTES: Final = 4 * 1_048_576
-_TOLD: Final = 5
+_TOLD: Final = 20
 _OVERLAP_BYTES: Final = 65_536
 """Read beyond the cut, so that a secret on the border is redacted before it is cut in two."""
-
-
-class AnyVersion(Enum):
-    """The type of :data:`ANY`."""
-
-    ANY = "any"
-
-
-ANY: Final = AnyVersion.ANY
-"""For ``if_version``: whatever version is there, or none."""
-
-IfVersion: TypeAlias = str | AnyVersion | None
-"""A version that must be there; None: nothing may be there yet; :data:`ANY`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +58,8 @@ class NoteStat:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What writing several notes would change.
-
-    Attributes:
-        preview: All of them as one text, before and after.
-        versions: What is there of each that would change; None for nothing.
-    """
-
-    preview: Preview
-    versions: dict[str, str | None]
-
-
 _Notes: TypeAlias = list[NoteStat]
 _Page: TypeAlias = tuple[_Notes, str | None]
-
-
-def cut_notice(size: int) -> str:
-    """Gives the last line of a read that was cut.
-
-    Args:
-        size: The size of the whole file, in bytes.
-    """
-    return f"[cut: this note is {size:,} bytes, and a read gives its first {NOTE_READ_BYTES:,}]"
 
 
 class NoteStore:
@@ -118,15 +68,19 @@ class NoteStore:
     Args:
         root: The ``memory/`` folder; it may be missing, and only a write makes it.
         token: The keyed hash that makes versions.
-        trash: Where removed notes go, such as ``.nocturn/trash``.
+        trash: Where removed notes go, such as ``.nocturn/trash``; locks and history are beside it.
+
+    Attributes:
+        trash: What was removed.
+        past: What was there before, and taking changes back.
     """
 
     def __init__(self, root: Path, token: Callable[[bytes], str], trash: Path) -> None:
         self._folder = Folder(root)
-        self._token = token
-        # Its parent is confined too: .nocturn as a link would carry notes away.
-        self._outer = Folder(trash.parent)
-        self._trash = trash.name
+        self._looks = Looks(self._folder, token)
+        self.trash = Trash(trash)
+        self._changes = Changes(self._folder, trash.parent, self._looks, self.trash)
+        self.past = Past(self._changes)
 
     def preview_write(
         self, path: str, summary: str, block: str, body: str, *, if_version: IfVersion = ANY
@@ -148,17 +102,15 @@ class NoteStore:
                 ``BAD_ARGUMENTS``, ``STORAGE``.
         """
         _require_text(body)
-        with self._folder.place(path) as place:
-            present = self._present(place)
-        self._require(path, present, if_version)
-        before = None if present is None else _before(path, present, strict=True)
+        look = self._look(path)
+        require(path, look, if_version)
+        before = None if look.content is None else before_of(path, look.content, strict=True)
         if not block and before is not None:
             block, _ = split(before)
         block = with_description(block, summary) if block else fresh(summary)
         if body and not block.endswith("\n"):
             block += "\n"
-        version = None if present is None else self._version(present)
-        return Preview(after=block + body, before=before, version=version)
+        return Preview(after=block + body, before=before, version=look.version)
 
     def write(
         self, clearance: Clearance, path: str, text: str, *, if_version: IfVersion = ANY
@@ -180,64 +132,141 @@ class NoteStore:
         """
         data = text.encode()
         clearance.spend((Effect("memory", "write", path),), data)
-        with self._folder.place(path) as place:
-            self._require_cleared(clearance, place, if_version)
-            place.replace_file(data, unchanged=clearance.asked or if_version is not ANY)
+
+        def plan(looks: Mapping[str, Look]) -> list[Change]:
+            _require_cleared(clearance, path, looks[path], if_version)
+            return [Change(path, data)]
+
+        self._changes.make(clearance, [path], plan)
         return len(data)
 
-    def preview_all(self, texts: Mapping[str, str], *, replace: bool) -> Plan:
-        """Says what writing several whole notes would change. Makes nothing.
+    def preview_amend(
+        self, path: str, amendment: Amendment, *, if_version: IfVersion = ANY
+    ) -> Preview:
+        """Says what amending a note would change. Makes nothing.
 
         Args:
-            texts: The whole notes by their canonical paths.
-            replace: Whether a note that is there with another text may be replaced.
+            path: The canonical path.
+            amendment: What is to be done to its text.
+            if_version: What must be there.
 
         Raises:
-            NocturnError: ``CONFLICT``, one is there with another text and must not be replaced;
-                and as :meth:`preview_write`.
+            NocturnError: As :meth:`preview_write`; ``NOT_FOUND``, ``TOO_LARGE``.
         """
-        versions: dict[str, str | None] = {}
-        before: dict[str, str] = {}
-        for path, text in texts.items():
-            with self._folder.place(path) as place:
-                present = self._present(place)
-            version = None if present is None else self._version(present)
-            if version == self._token(text.encode()):
-                continue
-            versions[path] = version
-            if present is not None:
-                before[path] = _before(path, present, strict=False) or ""
-        if before and not replace:
-            first = ", ".join(shown(path) for path in islice(before, _TOLD))
-            raise NocturnError(
-                CONFLICT,
-                f"{len(before):,} of the notes are there already and read differently, {first} "
-                "among them: have them replaced, or take them out",
-                detail={"paths": [*islice(before, _TOLD)]},
-            )
-        after = {path: texts[path] for path in versions}
-        return Plan(Preview(listed(after), listed(before) if before else None), versions)
+        look = self._look(path)
+        require(path, look, if_version)
+        before = self._whole(path, look)
+        after = amended(path, before, amendment)
+        return Preview(after, before, look.version, amendment.bound)
 
-    def write_all(
-        self, clearance: Clearance, texts: Mapping[str, str], versions: Mapping[str, str | None]
-    ) -> None:
-        """Writes several whole notes: all of them or none.
+    def amend(
+        self,
+        clearance: Clearance,
+        path: str,
+        amendment: Amendment,
+        joined: Callable[[str, str], None],
+        *,
+        if_version: IfVersion = ANY,
+    ) -> tuple[str, int]:
+        """Amends a note: whatever is there by now, unless a version or a person says otherwise.
 
         Args:
-            clearance: Cleared for writing exactly these texts to exactly these paths.
-            texts: The whole notes by their canonical paths.
-            versions: What must be there still, for each; None for nothing.
+            clearance: Cleared for writing exactly this amendment to exactly this path.
+            path: The canonical path.
+            amendment: What is to be done to its text.
+            joined: Is given the text that is there and what it becomes, and may refuse.
+            if_version: As for :meth:`write`.
+
+        Returns:
+            The note's summary, and the size of the file in bytes.
 
         Raises:
-            NocturnError: ``CONFLICT``, a note was changed meanwhile; and as :meth:`write`.
+            NocturnError: As :meth:`preview_amend`; the old note is whole then.
             PermissionError: The clearance is for something else.
         """
-        effects = tuple(Effect("memory", "write", path) for path in texts)
-        clearance.spend(effects, listed(texts).encode())
-        for path, text in texts.items():
-            with self._folder.place(path) as place:
-                self._require(path, self._present(place), versions[path])
-                place.replace_file(text.encode(), unchanged=True)
+        clearance.spend((Effect("memory", "write", path),), amendment.bound)
+        data = b""
+
+        def plan(looks: Mapping[str, Look]) -> list[Change]:
+            nonlocal data
+            _require_cleared(clearance, path, looks[path], if_version)
+            before = self._whole(path, looks[path])
+            after = amended(path, before, amendment)
+            joined(before, after)
+            data = after.encode()
+            return [Change(path, data)]
+
+        self._changes.make(clearance, [path], plan)
+        head = data[:CATALOG_READ_BYTES]
+        return summary_of(head, whole=len(head) == len(data)), len(data)
+
+    def preview_move(self, path: str, to: str, *, if_version: IfVersion = ANY) -> Preview:
+        """Says what giving a note another name would change. Makes nothing.
+
+        Args:
+            path: The canonical path.
+            to: Its new canonical path, where nothing may be; it may differ in case alone.
+            if_version: What must be at ``path``.
+
+        Raises:
+            NocturnError: As :meth:`preview_remove`; ``NAME_TAKEN``, ``BAD_ARGUMENTS``.
+        """
+        if path == to:
+            message = f"{shown(path)} has that name already: give it another one"
+            raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "to"})
+        looks = {each: self._look(each) for each in _looked_at(path, to)}
+        return Preview(version=_movable(path, to, looks, if_version).version)
+
+    def move(
+        self, clearance: Clearance, path: str, to: str, *, if_version: IfVersion = ANY
+    ) -> None:
+        """Gives a note another name, and never overwrites anything; a link is moved as the link.
+
+        Args:
+            clearance: Cleared for moving exactly this path to exactly that.
+            path: The canonical path.
+            to: Its new canonical path.
+            if_version: As for :meth:`write`.
+
+        Raises:
+            NocturnError: As :meth:`preview_move`; the note is where it was then.
+            PermissionError: The clearance is for something else.
+        """
+        clearance.spend((Effect("memory", "move", path), Effect("memory", "move", to)), b"")
+
+        def plan(looks: Mapping[str, Look]) -> list[Change]:
+            _movable(path, to, looks, if_version)
+            _require_cleared(clearance, path, looks[path], if_version)
+            return [Change(path, to=to)]
+
+        self._changes.make(clearance, _looked_at(path, to), plan)
+
+    def plan_writes(self, texts: Mapping[str, str], *, replace: bool = False) -> Plan:
+        """Plans to write several whole notes; those that are there just so are left out.
+
+        Args:
+            texts: The whole notes by their canonical paths.
+            replace: Whether a note that is there and reads differently may be replaced.
+
+        Raises:
+            NocturnError: ``CONFLICT``, one is and must not be (``detail["notes"]``, its first
+                few); and as :meth:`preview_write`.
+        """
+        looks = {path: self._look(path) for path in texts}
+        changes = [
+            Change(path, data)
+            for path, text in texts.items()
+            if looks[path].version != self._looks.of_text(data := text.encode())
+        ]
+        taken = [each.path for each in changes if looks[each.path].content is not None]
+        if taken and not replace:
+            raise NocturnError(
+                CONFLICT,
+                f"{len(taken):,} of the notes are there already and read differently, "
+                f"{shown(taken[0])} among them: have them replaced, or take them out",
+                detail={"notes": taken[:_TOLD]},
+            )
+        return Plan(tuple(changes), {each.path: looks[each.path] for each in changes})
 
     def preview_remove(self, path: str, *, if_version: IfVersion = ANY) -> Preview:
         """Says what a removal would take away. Makes nothing.
@@ -245,13 +274,12 @@ class NoteStore:
         Raises:
             NocturnError: ``NOT_FOUND``, ``CONFLICT``, and as :meth:`preview_write`.
         """
-        with self._folder.place(path) as place:
-            present = self._present(place)
-        if present is None:
+        look = self._look(path)
+        if look.content is None:
             raise not_found(path)
-        self._require(path, present, if_version)
-        before = _before(path, present, strict=False)
-        return Preview(before=before, version=self._version(present))
+        require(path, look, if_version)
+        before = before_of(path, look.content, strict=False)
+        return Preview(before=before, version=look.version)
 
     def remove(self, clearance: Clearance, path: str, *, if_version: IfVersion = ANY) -> None:
         """Moves a note to the trash; a link is moved as the link.
@@ -266,15 +294,14 @@ class NoteStore:
             PermissionError: The clearance is for something else.
         """
         clearance.spend((Effect("memory", "remove", path),), b"")
-        stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}"
-        with (
-            self._folder.place(path) as place,
-            self._outer.place(f"{self._trash}/{stamp}/{path}") as trash,
-        ):
-            if place.entry is None:
+
+        def plan(looks: Mapping[str, Look]) -> list[Change]:
+            if looks[path].content is None:
                 raise not_found(path)
-            self._require_cleared(clearance, place, if_version)
-            place.move_to(trash)
+            _require_cleared(clearance, path, looks[path], if_version)
+            return [Change(path)]
+
+        self._changes.make(clearance, [path], plan)
 
     def read(self, path: str, redact: Callable[[str], str] = str) -> str:
         """Gives a note's text, preamble included; a large one is cut and says so at its end.
@@ -287,7 +314,9 @@ class NoteStore:
             NocturnError: ``NOT_FOUND``, ``NOT_A_NOTE``, ``PATH_ESCAPE``, ``STORAGE``.
         """
         content = self._folder.read(path, NOTE_READ_BYTES + _OVERLAP_BYTES)
-        return _as_read(path, content, redact)
+        if content.status.st_size == len(content.data):
+            self._changes.met(path, self._looks.version(content))
+        return as_read(path, content, redact)
 
     def present(self, path: str, redact: Callable[[str], str] = str) -> str | None:
         """Gives what :meth:`read` gives, None where nothing is there.
@@ -308,7 +337,9 @@ class NoteStore:
         Raises:
             NocturnError: As :meth:`read`.
         """
-        return self._stat(path, self._folder.read(path, _HASHED_BYTES + 1))
+        found = self._stat(path, self._folder.read(path, LOOKED_BYTES))
+        self._changes.met(path, found.version)
+        return found
 
     def list(
         self,
@@ -341,7 +372,7 @@ class NoteStore:
             if (cursor is not None and path <= cursor) or not wanted(path):
                 continue
             try:
-                stat = self._stat(path, self._folder.read(on_disk, _HASHED_BYTES + 1))
+                stat = self._stat(path, self._folder.read(on_disk, LOOKED_BYTES))
             except NocturnError:
                 continue
             if len(page) == limit:
@@ -356,49 +387,22 @@ class NoteStore:
             decoded(content.data, whole=size == len(content.data))
             summary = summary_of(head, whole=size == len(head))
         except UnicodeDecodeError:
-            raise _not_utf8(path) from None
-        modified = _iso(content.status.st_mtime_ns)
-        return NoteStat(path, summary, size, modified, self._version(content))
+            raise not_utf8(path) from None
+        modified = iso_of(content.status.st_mtime_ns)
+        return NoteStat(path, summary, size, modified, self._looks.version(content))
 
-    def _present(self, place: Place) -> Content | None:
-        if place.entry is None:
-            return None
-        link = place.link_text()
-        if link is None:
-            return place.read(_HASHED_BYTES + 1)
-        try:
-            return self._folder.read(place.path, _HASHED_BYTES + 1)
-        except NocturnError:
-            return Content(b"", place.entry, link)
+    def _look(self, path: str) -> Look:
+        with self._folder.place(path) as place:
+            return self._looks.at(place)
 
-    def _version(self, content: Content) -> str:
-        data, status = content.data, content.status
-        if len(data) > _HASHED_BYTES:
-            state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-            data = b"\0large\0" + repr((*state, status.st_ctime_ns)).encode()
-        if content.link is not None:
-            data = b"\0link\0" + os.fsencode(content.link) + b"\0" + data
-        return self._token(data)
-
-    def _require(self, path: str, present: Content | None, if_version: IfVersion) -> None:
-        if if_version is ANY:
-            return
-        version = None if present is None else self._version(present)
-        if version == if_version:
-            return
-        if version is None:
-            message = f"{shown(path)} is gone since it was read: write it without a version"
-        elif if_version is None:
-            message = f"{shown(path)} is there already: read it first, then give its version"
-        else:
-            message = f"{shown(path)} was changed since it was read: read it again"
-        raise NocturnError(CONFLICT, message, detail={"version": version})
-
-    def _require_cleared(self, clearance: Clearance, place: Place, if_version: IfVersion) -> None:
-        present = self._present(place)
-        self._require(place.path, present, if_version)
-        if clearance.asked:
-            self._require(place.path, present, clearance.expected)
+    def _whole(self, path: str, look: Look) -> str:
+        """Gives the whole text that an amendment amends; through a link, of where it points to."""
+        if look.content is None:
+            message = f"{shown(path)} is not there: write it first, with its summary"
+            raise NocturnError(NOT_FOUND, message)
+        if look.content.link is not None:
+            return whole_text(path, self._folder.read(path, LOOKED_BYTES).data)
+        return whole_text(path, look.content.data, whole=look.kept is not None)
 
 
 def is_note_name(name: str) -> bool:
@@ -434,38 +438,21 @@ def _require_text(body: str) -> None:
         raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "content"})
 
 
-def _before(path: str, present: Content, *, strict: bool) -> str | None:
-    """What a person is shown of the file that is there; None for a link that leads nowhere."""
-    if present.link is not None and not present.data:
-        return None
-    try:
-        return _as_read(path, present, str)
-    except NocturnError:
-        if strict and present.link is None:
-            raise
-        return present.data[:NOTE_READ_BYTES].decode(errors="replace")
+def _require_cleared(clearance: Clearance, path: str, look: Look, if_version: IfVersion) -> None:
+    require(path, look, if_version)
+    if clearance.asked:
+        require(path, look, clearance.expected)
 
 
-def _as_read(path: str, content: Content, redact: Callable[[str], str]) -> str:
-    size = max(content.status.st_size, len(content.data))
-    try:
-        text = decoded(content.data, whole=size == len(content.data))
-    except UnicodeDecodeError:
-        raise _not_utf8(path) from None
-    if size <= NOTE_READ_BYTES:
-        return redact(text)
-    head = redact(text).encode()[:NOTE_READ_BYTES].decode(errors="ignore")
-    return head + ("" if head.endswith("\n") else "\n") + cut_notice(size)
+def _looked_at(path: str, to: str) -> list[str]:
+    """Gives the paths to look at; the note itself is in the way of its name spelled anew."""
+    return [path] if is_respelling(path, to) else [path, to]
 
 
-def _not_utf8(path: str) -> NocturnError:
-    return NocturnError(NOT_A_NOTE, f"{shown(path)} is not UTF-8 text: convert it, or remove it")
-
-
-def _iso(nanoseconds: int) -> str:
-    try:
-        moment = datetime.fromtimestamp(nanoseconds / 1e9, UTC)
-    except (ValueError, OverflowError, OSError):
-        # A time that no calendar has, from a broken disk or an archive.
-        moment = datetime.fromtimestamp(0, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _movable(path: str, to: str, looks: Mapping[str, Look], if_version: IfVersion) -> Look:
+    if looks[path].content is None:
+        raise not_found(path)
+    if to in looks and looks[to].content is not None:
+        raise taken(to)
+    require(path, looks[path], if_version)
+    return looks[path]

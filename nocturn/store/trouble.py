@@ -6,16 +6,16 @@ import errno
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from nocturn.errors import NOT_A_NOTE, NOT_FOUND, PATH_ESCAPE, STORAGE, NocturnError
+from nocturn.errors import NAME_TAKEN, NOT_A_NOTE, NOT_FOUND, PATH_ESCAPE, STORAGE, NocturnError
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["disk_trouble", "escapes", "not_a_note", "not_found", "shown", "trouble_of"]
+__all__ = ["disk_trouble", "escapes", "not_a_note", "not_found", "shown", "taken", "trouble_of"]
 
 _ADVICE: Final = {
-    errno.ENOSPC: "the disk is full: free some space and try again",
+    errno.ENOSPC: "the disk is full, in bytes or in files: free some space and try again",
     errno.EDQUOT: "the disk quota is used up: free some space and try again",
     errno.EROFS: "the disk is read-only: choose a workspace that can be written",
     errno.EACCES: "permission is missing: check who owns the workspace and its modes",
@@ -65,6 +65,12 @@ def shown(path: str) -> str:
 def not_found(path: str) -> NocturnError:
     """Nothing is there."""
     return NocturnError(NOT_FOUND, f"{shown(path)} is not there: look at the list of notes")
+
+
+def taken(path: str) -> NocturnError:
+    """Something has the name already."""
+    message = f"{shown(path)} is there already: use another name, or move that away first"
+    return NocturnError(NAME_TAKEN, message, detail={"existing": visible(path, keep="")})
 
 
 def not_a_note(path: str) -> NocturnError:

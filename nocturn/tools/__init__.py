@@ -4,11 +4,16 @@ A tool says what its arguments look like, what it would do, and how; it never as
 """
 
 BUILT_IN = (
+    "memory_append",
+    "memory_edit",
     "memory_import",
     "memory_list",
+    "memory_move",
     "memory_read",
     "memory_remove",
+    "memory_restore",
     "memory_stat",
+    "memory_undo",
     "memory_write",
     "time_now",
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nocturn.effects import Clearance, Preview
     from nocturn.store.intake import Batch
     from nocturn.store.notes import NoteStore
+    from nocturn.store.past import Plan
 
 __all__ = ["import_tool"]
 
@@ -38,19 +39,26 @@ def import_tool(notes: NoteStore, redact: Callable[[str], str]) -> Tool:
 
     def foresee(arguments: dict[str, Any]) -> Preview:
         texts = {each.path: each.text for each in arguments["batch"].notes}
-        plan = notes.preview_all(texts, replace=arguments.get("replace", False))
-        arguments["texts"] = {path: texts[path] for path in plan.versions}
-        arguments["versions"] = plan.versions
-        return plan.preview
+        plan = notes.plan_writes(texts, replace=arguments.get("replace", False))
+        arguments["plan"] = plan
+        return plan.preview()
 
     @tool(
         axis="write",
-        effects=[("memory", "write", lambda arguments: tuple(arguments["versions"]))],
+        effects=[("memory", "write", lambda arguments: arguments["plan"].written)],
         canonical=canonical,
         reads=_texts,
         foresee=foresee,
-        would=lambda arguments, _: _told(arguments["batch"], arguments["texts"]),
+        would=lambda arguments, _: _told(arguments["batch"], arguments["plan"]),
         by_hand=True,
+        page={
+            "returns": 'Four numbers, and the first of what was skipped:\n\n    {"written": 2, '
+            '"unchanged": 0, "bytes": 168, "skipped": 1,\n     "reasons": [{"path": "photo.png", '
+            '"why": "its name does not end in .md"}]}',
+            "notes": "From Python and the command line only. All of it is one question, and either "
+            "all of it is written or nothing. A note that is there with the same bytes is left as "
+            "it is; one that reads differently is a `CONFLICT`, unless `replace` is true.",
+        },
     )
     def memory_import(
         source: Annotated[str, "A folder of Markdown, or a file whose name ends in .jsonl."],
@@ -59,14 +67,13 @@ def import_tool(notes: NoteStore, redact: Callable[[str], str]) -> Tool:
         *,
         clearance: Clearance | None,
         batch: Batch,
-        texts: dict[str, str],
-        versions: dict[str, str | None],
+        plan: Plan,
     ) -> dict[str, Any]:
-        """Take in notes from elsewhere: all of them, or none."""
+        """Take in notes from elsewhere, byte for byte: all of them, or none."""
         del source, prefix, replace
         if clearance is not None:  # else nothing is new, and so there was nothing to rule on
-            notes.write_all(clearance, texts, versions)
-        return _told(batch, texts)
+            notes.past.apply(clearance, plan)
+        return _told(batch, plan)
 
     return memory_import
 
@@ -75,12 +82,12 @@ def _texts(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     return ((each.path, each.text) for each in arguments["batch"].notes)
 
 
-def _told(batch: Batch, texts: Mapping[str, str]) -> dict[str, Any]:
+def _told(batch: Batch, plan: Plan) -> dict[str, Any]:
     """Returns what became of it; short, since it must fit into a reply after all is written."""
     return {
-        "written": len(texts),
-        "unchanged": len(batch.notes) - len(texts),
-        "bytes": sum(len(text.encode()) for text in texts.values()),
+        "written": len(plan.changes),
+        "unchanged": len(batch.notes) - len(plan.changes),
+        "bytes": sum(len(each.data or b"") for each in plan.changes),
         "skipped": len(batch.skipped),
         "reasons": [each.to_dict() for each in batch.skipped[:_TOLD]],
     }

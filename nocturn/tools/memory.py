@@ -15,13 +15,14 @@ from nocturn.names import note_path, stored_summary
 from nocturn.registry.tool import Tool, tool
 from nocturn.store import preamble
 from nocturn.store.notes import ANY, NoteStore
+from nocturn.tools.conflict import what_changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from nocturn.effects import Clearance, Preview
 
-__all__ = ["memory_tools"]
+__all__ = ["IfVersion", "NotePath", "memory_tools", "refuse_nul"]
 
 NotePath = Annotated[
     str,
@@ -49,14 +50,15 @@ def memory_tools(
     """
 
     def foresee_write(arguments: dict[str, Any]) -> Preview:
-        path = arguments["path"]
-        preview = notes.preview_write(
-            path,
-            arguments["summary"],
-            arguments["block"],
-            arguments["content"],
-            if_version=arguments.get("ifVersion", ANY),
-        )
+        path, version = arguments["path"], arguments["expected"]
+        with what_changed(notes, path, version, redact):
+            preview = notes.preview_write(
+                path,
+                arguments["summary"],
+                arguments["block"],
+                arguments["content"],
+                if_version=version,
+            )
         incoming = "\n".join(arguments[part] for part in ("summary", "block", "content"))
         _refuse_written_back(path, preview, incoming, redact)
         return preview
@@ -70,8 +72,9 @@ def memory_tools(
         return _canonical_text(canonical_path(arguments))
 
     def foresee_remove(arguments: dict[str, Any]) -> Preview:
-        version = arguments.get("ifVersion", ANY)
-        return notes.preview_remove(arguments["path"], if_version=version)
+        path, version = arguments["path"], arguments["expected"]
+        with what_changed(notes, path, version, redact):
+            return notes.preview_remove(path, if_version=version)
 
     @tool(
         axis="write",
@@ -119,7 +122,8 @@ def memory_tools(
         will still matter in a month; passing details are not.
         """
         del content, ifVersion  # both are in the preview, which is what was cleared
-        size = notes.write(clearance, path, preview.after or "", if_version=expected)
+        with what_changed(notes, path, preview.version, redact):
+            size = notes.write(clearance, path, preview.after or "", if_version=expected)
         return _written({"path": path, "summary": summary}, size)
 
     @tool(
@@ -194,14 +198,31 @@ def memory_tools(
         ifVersion: IfVersion = None,  # noqa: N803 - JavaScript's spelling
         *,
         clearance: Clearance,
+        preview: Preview,
         expected: Any,
     ) -> dict[str, Any]:
         """Forget one note: move it to the trash."""
         del ifVersion
-        notes.remove(clearance, path, if_version=expected)
+        with what_changed(notes, path, preview.version, redact):
+            notes.remove(clearance, path, if_version=expected)
         return _removed(path)
 
     return [memory_list, memory_read, memory_remove, memory_stat, memory_write]
+
+
+def refuse_nul(field: str, text: str) -> None:
+    """Refuses a text that no Markdown file may hold.
+
+    Raises:
+        NocturnError: ``BAD_ARGUMENTS``, naming the field.
+    """
+    at = text.find("\0")
+    if at >= 0:
+        message = (
+            f"{field} has a NUL character at position {at}, which no Markdown file may hold: "
+            "remove it"
+        )
+        raise NocturnError(BAD_ARGUMENTS, message, detail={"field": field})
 
 
 def _written(note: Mapping[str, Any], size_bytes: int) -> dict[str, Any]:
@@ -214,14 +235,7 @@ def _removed(path: str) -> dict[str, Any]:
 
 def _canonical_text(arguments: dict[str, Any]) -> dict[str, Any]:
     arguments["summary"] = stored_summary(arguments["summary"])
-    nul = arguments["content"].find("\0")
-    if nul >= 0:
-        raise NocturnError(
-            BAD_ARGUMENTS,
-            f"content has a NUL character at position {nul}, which no Markdown file may hold: "
-            "remove it",
-            detail={"field": "content"},
-        )
+    refuse_nul("content", arguments["content"])
     # A preamble that was read back is not body: its size is not counted, its summary not believed.
     arguments["block"], arguments["content"] = preamble.split(arguments["content"])
     return arguments

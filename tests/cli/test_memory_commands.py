@@ -71,6 +71,9 @@ def test_the_tools_are_listed(nocturn, tmp_path):
         "memory_remove",
         "memory_stat",
         "memory_write",
+        "memory_append",
+        "memory_edit",
+        "memory_move",
         "time_now",
     ]
     assert rows[4][1:3] == ["write", "memory"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_a_refused_removal_makes_no_trash(notes, put, clear, tmp_path):
     assert refused(notes.remove, clear("remove", "b.md"), "b.md").code == NOT_FOUND
     asked = clear("remove", "a.md", asked=True, expected="0" * 32)
     assert refused(notes.remove, asked, "a.md").code == CONFLICT
-    assert not (tmp_path / ".nocturn").exists()
+    assert not (tmp_path / ".nocturn/trash").exists()
 
 
 def test_what_is_not_utf8_can_be_removed(notes, clear, root, tmp_path):
@@ -92,6 +93,7 @@ def test_the_trash_may_be_on_another_disk(token, clear, tmp_path, linked):
 
 def test_a_trash_behind_a_link_is_refused(put, clear, token, outside, root):
     put("a.md")
+    shutil.rmtree(root.parent / ".nocturn")
     (root.parent / ".nocturn").symlink_to(outside)
     notes = NoteStore(root, token, root.parent / ".nocturn/trash")
     assert refused(notes.remove, clear("remove", "a.md"), "a.md").code == PATH_ESCAPE

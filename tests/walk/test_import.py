@@ -141,7 +141,7 @@ def test_a_note_that_reads_differently_is_a_conflict_unless_it_may_be_replaced(w
     folder = source(a="theirs", b="new")
     with pytest.raises(NocturnError) as refused:
         ws.memory.import_notes(folder)
-    assert (refused.value.code, refused.value.detail["paths"]) == ("CONFLICT", ["a.md"])
+    assert (refused.value.code, refused.value.detail["notes"]) == ("CONFLICT", ["a.md"])
     assert list(contents(ws)) == ["a.md"]
     ws.memory.import_notes(folder, replace=True)
     assert contents(ws) == {"a.md": b"theirs", "b.md": b"new"}
