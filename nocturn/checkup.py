@@ -21,9 +21,11 @@ from nocturn.limits import NOTE_CONTENT_BYTES, NOTE_READ_BYTES
 from nocturn.names import note_path, same_name_key
 from nocturn.store.confined import Folder
 from nocturn.store.linking import NoteNames, links_in
+from nocturn.store.note_locks import NoteLocks
 from nocturn.store.notes import is_note_name
 from nocturn.store.orphans import is_orphan
 from nocturn.store.preamble import is_like_one, split
+from nocturn.store.renaming import rename_new
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
@@ -116,6 +118,7 @@ class _Checkup:
         self._root = memory
         self._scanner = scanner
         self._fix = fix
+        self._locks = NoteLocks(memory.parent / ".nocturn")
         self._links: list[tuple[str, int, str]] = []
 
     def findings(self) -> Iterator[Finding]:
@@ -183,7 +186,7 @@ class _Checkup:
         if canonical == name:
             return
         composed = unicodedata.normalize("NFC", entry.name)
-        fixed = self._fix and entry.kind == "file" and _renamed(entry, composed)
+        fixed = self._fix and entry.kind == "file" and self._renamed(entry, composed)
         what = "its name is not composed (NFC), as other systems spell it"
         yield Finding(entry.path, "name", what, "rename it", fixed=fixed)
 
@@ -206,10 +209,22 @@ class _Checkup:
         if status is None or time.time() - status.st_mtime < _STALE_SECONDS:
             return
         if self._fix and entry.kind == "file":
-            entry.directory.drop(entry.name)
+            with self._locks.held(()) as lock:
+                if lock.alone():  # it might be stopped, and not dead
+                    entry.directory.drop(entry.name)
         fixed = entry.directory.status(entry.name) is None
         what = "a writer that was killed has left it"
         yield Finding(entry.path, "leftover", what, "remove it", fixed=fixed)
+
+    def _renamed(self, entry: Entry, composed: str) -> bool:
+        """Returns whether a file could be given its composed name, where nothing has it."""
+        path = unicodedata.normalize("NFC", entry.path)
+        with self._locks.held([path]):
+            try:
+                rename_new(entry.directory, entry.name, entry.directory, composed)
+            except OSError:
+                return False
+        return True
 
     # ---- what is in it -------------------------------------------------------------------------
 
@@ -267,17 +282,6 @@ def _broad(path: str, mode: int, *, fixed: bool) -> Finding:
     what = f"others may use it (mode {stat.S_IMODE(mode):04o})"
     right = "0700" if stat.S_ISDIR(mode) else "0600"
     return Finding(path, "mode", what, f"chmod {right}", fixed=fixed)
-
-
-def _renamed(entry: Entry, composed: str) -> bool:
-    """Returns whether a file could be given its composed name, where nothing had it."""
-    if entry.directory.status(composed) is not None:
-        return False
-    try:
-        entry.directory.rename(entry.name, entry.directory, composed)
-    except OSError:
-        return False
-    return True
 
 
 def _several(path: str, kind: str, found: list[str], advice: str) -> Iterator[Finding]:

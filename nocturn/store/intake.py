@@ -8,8 +8,10 @@ taken is listed with the reason. What was taken has yet to go down the road.
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -22,8 +24,9 @@ from nocturn.limits import (
     NOTE_CONTENT_BYTES,
     PREAMBLE_BYTES,
 )
-from nocturn.names import note_path, same_name_key, stored_summary
+from nocturn.names import note_path, stored_summary
 from nocturn.store.confined import Folder
+from nocturn.store.neighbours import Neighbours
 from nocturn.store.notes import is_note_name
 from nocturn.store.preamble import split, whole
 from nocturn.store.trouble import shown
@@ -104,13 +107,16 @@ def read_notes(source: str, prefix: str = "", redact: Callable[[str], str] = str
 
     Raises:
         NocturnError: ``NOT_FOUND``; ``BAD_ARGUMENTS``, a row is none, with its line;
-            ``TOO_LARGE``, it is more than comes in at a time; ``STORAGE``.
+            ``TOO_LARGE``, it is more than comes in at a time; ``PATH_ESCAPE``, the prefix leads
+            out; ``STORAGE``.
     """
     place = os.path.realpath(os.path.expanduser(source))
     name = visible(os.path.basename(place), keep="")
     if "\0" in source or not os.path.exists(place):
         raise NocturnError(NOT_FOUND, f"there is no {shown(name)} to import: check the path")
-    taken = _Taken(prefix.strip("/"), redact)
+    if prefix := prefix.strip("/"):
+        note_path(f"{prefix}/note.md", redact)  # else each note would be skipped for it
+    taken = _Taken(prefix, redact)
     if os.path.isdir(place):
         _read_folder(Folder(Path(place)), taken)
     elif is_lines(place):
@@ -137,7 +143,7 @@ class _Taken:
         self._redact = redact
         self._notes: list[Incoming] = []
         self._skipped: list[Skipped] = []
-        self._names: dict[str, tuple[str, bool]] = {}
+        self._neighbours = Neighbours()
         self._bytes = 0
         self._path_bytes = 0
 
@@ -158,7 +164,9 @@ class _Taken:
         try:
             path = note_path(f"{self._prefix}/{raw}" if self._prefix else raw, self._redact)
             text = _text(data)
-            self._require_free(path)
+            if rival := self._neighbours.add(path):
+                message = f"it cannot be beside {shown(rival)}, which came first: rename one"
+                raise NocturnError(BAD_ARGUMENTS, message)
         except NocturnError as error:
             self.skip(raw, error.message)
             return
@@ -178,20 +186,6 @@ class _Taken:
                     f"{_WAY_OUT}",
                     detail={"field": "source", "limit": limit},
                 )
-
-    def _require_free(self, path: str) -> None:
-        """Refuses a name that another of the batch leaves no room for on some system."""
-        parts = path.split("/")
-        way = ["/".join(parts[: at + 1]) for at in range(len(parts))]
-        for each in way:
-            there, is_folder = self._names.get(same_name_key(each), (each, each != path))
-            if there != each or is_folder == (each == path):
-                message = f"not every system can hold it beside {shown(there)}: rename one"
-                raise NocturnError(BAD_ARGUMENTS, message)
-            if each == path and same_name_key(each) in self._names:
-                raise NocturnError(BAD_ARGUMENTS, f"{shown(path)} comes twice: the first is taken")
-        for each in way:
-            self._names[same_name_key(each)] = (each, each != path)
 
 
 def _text(data: bytes | str) -> str:
@@ -263,8 +257,7 @@ def _read_lines(folder: Folder, name: str, taken: _Taken) -> None:
     data = folder.read(name, _LINES_BYTES + 1).data
     if len(data) > _LINES_BYTES:
         raise too_large("source", _LINES_BYTES, len(data), _WAY_OUT)
-    # Not splitlines(), to which U+2028 in a text would be the end of its row.
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(BytesIO(data.removeprefix(BOM_UTF8)), start=1):
         if line.strip():
             path, text = _row(number, line)
             taken.take(path, text)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NocturnError
 from nocturn.store.confined import Folder
 from nocturn.store.intake import Skipped, is_lines
+from nocturn.store.neighbours import Neighbours
 from nocturn.store.notes import is_note_name
 from nocturn.store.trouble import shown
 from nocturn.visible import visible
@@ -69,18 +70,17 @@ def write_notes(memory: Path, target: str, *, replace: bool = False) -> Exported
     skipped: list[Skipped] = []
     if is_lines(place):
         files = {os.path.basename(place): _as_lines(memory, skipped)}
-        notes, size = files[os.path.basename(place)].count(b"\n"), None
+        notes = files[os.path.basename(place)].count(b"\n")
         folder = Folder(Path(place).parent)
     else:
-        files = dict(_notes(memory, skipped))
-        notes, size = len(files), sum(map(len, files.values()))
+        files = dict(_apart(_notes(memory, skipped), skipped))
+        notes = len(files)
         folder = Folder(Path(place))
-    new = {path: data for path, data in files.items() if not _is_there(folder, path, data, replace)}
-    for path, data in new.items():
+    new = [path for path, data in files.items() if not _is_there(folder, path, data, replace)]
+    for path in new:
         with folder.place(path) as file:
-            file.replace_file(data)
-    written = sum(map(len, files.values())) if size is None else size
-    return Exported(notes, written, tuple(skipped))
+            file.replace_file(files[path])
+    return Exported(notes, sum(map(len, files.values())), tuple(skipped))
 
 
 def _is_there(folder: Folder, path: str, data: bytes, replace: bool) -> bool:
@@ -117,6 +117,19 @@ def _notes(memory: Path, skipped: list[Skipped]) -> Iterator[tuple[str, bytes]]:
                 yield entry.path, data
                 continue
         skipped.append(Skipped(visible(entry.path, keep=""), why))
+
+
+def _apart(
+    notes: Iterator[tuple[str, bytes]], skipped: list[Skipped]
+) -> Iterator[tuple[str, bytes]]:
+    """Leaves out what not every system could hold beside another, as two names by hand may be."""
+    neighbours = Neighbours()
+    for path, data in notes:
+        if rival := neighbours.add(path):
+            why = f"not every system can hold it beside {shown(rival)}: rename one"
+            skipped.append(Skipped(visible(path, keep=""), why))
+        else:
+            yield path, data
 
 
 def _as_lines(memory: Path, skipped: list[Skipped]) -> bytes:

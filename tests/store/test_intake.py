@@ -108,10 +108,14 @@ def test_a_stranger_s_names_are_shown_with_what_hides_in_them(source):
 def test_a_prefix_comes_before_each_path_and_leads_nowhere_else(source):
     (source / "a.md").write_text("x")
     assert list(taken(read_notes(str(source), "old/people/"))) == ["old/people/a.md"]
-    for prefix in ("..", "a/../..", "con"):
-        batch = read_notes(str(source), prefix)
-        assert taken(batch) == {}
-        assert skipped(batch) == {"a.md"}
+    for prefix, code in (
+        ("..", "PATH_ESCAPE"),
+        ("a/../..", "PATH_ESCAPE"),
+        ("con", "BAD_ARGUMENTS"),
+    ):
+        with pytest.raises(NocturnError) as refused:
+            read_notes(str(source), prefix)
+        assert refused.value.code == code
 
 
 def test_rows_may_have_the_whole_text_or_its_parts(lines):

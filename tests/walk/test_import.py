@@ -194,3 +194,23 @@ def test_no_guest_has_the_tool(ws, source):
     assert result.error.code == "UNKNOWN_TOOL"
     with pytest.raises(NocturnError):
         ws.run("1", tools=["memory_import"])
+
+
+def test_a_backup_brings_the_past_of_the_notes_along(nocturn_workspace, tmp_path):
+    one, two = nocturn_workspace("one"), nocturn_workspace("two")
+    for body in ("first", "second"):
+        one.memory.write("a.md", "s", body)
+    one.backup(tmp_path / "b.zip")
+    two.restore(tmp_path / "b.zip")
+    assert contents(two) == contents(one)
+    first = two.memory.history("a.md")[0]["number"]
+    two.memory.restore("a.md", first)
+    assert contents(two)["a.md"].endswith(b"first")
+    assert two.memory.check() == []
+
+
+def test_an_import_is_taken_back_as_one(ws, source, read_journal):
+    ws.memory.write("a.md", "s", "mine")
+    ws.memory.import_notes(source(a="theirs", people__b="new"), replace=True)
+    ws.memory.undo(run=read_journal(ws)[-1]["run"])
+    assert contents(ws) == {"a.md": b"---\ndescription: s\n---\nmine"}
