@@ -21,8 +21,8 @@ from nocturn.limits import NOTE_CONTENT_BYTES, NOTE_READ_BYTES
 from nocturn.names import note_path, same_name_key
 from nocturn.store.confined import Folder
 from nocturn.store.linking import NoteNames, links_in
+from nocturn.store.listing import is_note_name
 from nocturn.store.note_locks import NoteLocks
-from nocturn.store.notes import is_note_name
 from nocturn.store.orphans import is_orphan
 from nocturn.store.preamble import is_like_one, split
 from nocturn.store.renaming import rename_new

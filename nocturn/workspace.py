@@ -295,6 +295,7 @@ class Workspace:
             _NoClock(),
             lambda: not ended.is_set(),
             dry_run=dry_run,
+            run=os.urandom(8).hex(),
         )
         call = Call(name, arguments)
         try:
@@ -429,7 +430,7 @@ class Workspace:
         def caller() -> Caller:
             return self._caller(
                 mode, agent, filename, execution.source, cage, execution.clock, execution.alive,
-                dry_run=dry_run,
+                dry_run=dry_run, run=execution.identity,
             )  # fmt: skip
 
         # A name or a source of secrets that is not usable is said before anything runs.
@@ -462,6 +463,7 @@ class Workspace:
         alive: Callable[[], bool],
         *,
         dry_run: bool,
+        run: str,
     ) -> Caller:
         from nocturn.effects import Mode
         from nocturn.guard.caller import Caller, agent_of
@@ -480,7 +482,7 @@ class Workspace:
             agent=identity,
             named=named,
             mode=Mode(mode),
-            run=os.urandom(8).hex(),
+            run=run,
             cage=cage,
             script=script,
             clock=clock,

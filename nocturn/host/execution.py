@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 from nocturn.errors import CANCELLED, ConfigurationError, NocturnError, RunInterrupted
@@ -59,6 +60,7 @@ class Execution:
                 self._refusal = f"the source is not UTF-8 (byte {problem.start}): save it as UTF-8"
                 source = ""
         self.source = source
+        self.identity = os.urandom(8).hex()
         self._filename = filename
         self._arguments = _texts(arguments)
         self._limits = limits
@@ -97,7 +99,10 @@ class Execution:
         if refusal := self._refusal or self._too_large():
             error = RunError(code=None, name="RefusedSource", message=refusal)
             return RunResult(
-                status="refused_source", error=error, would_write=() if self._dry_run else None
+                status="refused_source",
+                error=error,
+                would_write=() if self._dry_run else None,
+                run=self.identity,
             )
         worker = self._pool.take(self._limits, self._ticket)
         if worker is None:
@@ -283,6 +288,7 @@ class Execution:
             ),
             isolation=exchange.isolation if exchange else "none",
             would_write=_would_write(exchange) if self._dry_run else None,
+            run=self.identity,
         )
 
 

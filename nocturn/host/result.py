@@ -141,6 +141,8 @@ class RunResult:
         isolation: The level of the lock-down that it ran under; ``none`` where nothing ran.
         would_write: What a dry run would have written, in order; None where it was no dry run, and
             then not in :meth:`to_dict`.
+        run: What the journal and the history call this run: ``ws.memory.undo(run=result.run)``. Not
+            in :meth:`to_dict`.
     """
 
     status: str
@@ -152,6 +154,7 @@ class RunResult:
     usage: Usage = Usage()
     isolation: str = "none"
     would_write: tuple[WouldWrite, ...] | None = None
+    run: str = field(default="", compare=False)
 
     @property
     def ok(self) -> bool:
@@ -174,6 +177,7 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Returns the result as dicts, lists and plain values, the fields named as here."""
         told = asdict(self)
+        del told["run"]
         if self.would_write is None:
             del told["would_write"]
         for key in ("console", "calls", "unhandled_rejections", "would_write"):

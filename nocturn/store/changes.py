@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import CONFLICT, NAME_TAKEN, NocturnError
 from nocturn.names import same_name_key
-from nocturn.store.history import SEEN, History, State
+from nocturn.store.history import PRUNED_EVERY, SEEN, History, State
 from nocturn.store.note_locks import NoteLocks
 from nocturn.store.orphans import sweep
 from nocturn.store.trouble import shown
@@ -107,9 +107,12 @@ class Changes:
             with self._locks.held(wanted) as lock:
                 self._sweep(lock)
                 try:
-                    self._make(clearance, wanted, plan, lock)
+                    number = self._make(clearance, wanted, plan, lock)
                 except _MovedError:
                     continue
+                if number and number % PRUNED_EVERY == 0:
+                    with suppress(NocturnError):  # what is too much there stands in nobody's way
+                        self._trash.prune()
                 return
         message = f"{shown(wanted[0])} is being changed by others just now: read it again"
         raise NocturnError(CONFLICT, message)
@@ -166,7 +169,7 @@ class Changes:
         paths: Sequence[str],
         plan: Callable[[Mapping[str, Look]], Sequence[Change]],
         lock: HeldNotes,
-    ) -> None:
+    ) -> int:
         looks: dict[str, Look] = {}
         for path in paths:
             with self._folder.place(path) as place:
@@ -176,7 +179,7 @@ class Changes:
                 lock.folders()
         changes = plan(looks)
         if not changes:
-            return
+            return 0
         _require_one_spelling(changes)
         number = self._tell(changes, looks, clearance, lock)
         try:
@@ -190,6 +193,7 @@ class Changes:
                 pages.finish(number)
         for each in changes:
             self._met.pop(each.path, None)
+        return number
 
     def _tell(
         self,

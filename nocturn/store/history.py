@@ -11,11 +11,11 @@ import time
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.errors import ConfigurationError
 from nocturn.limits import HISTORY_BYTES, HISTORY_SECONDS
+from nocturn.store.reading import iso_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from nocturn.store.database import Database
 
-__all__ = ["KEPT_BYTES", "SEEN", "History", "Pages", "State"]
+__all__ = ["KEPT_BYTES", "PRUNED_EVERY", "SEEN", "History", "Pages", "State"]
 
 KEPT_BYTES: Final = 4 * 1_048_576
 """The content of a larger note is not kept here."""
@@ -67,7 +67,8 @@ DELETE FROM states WHERE number IN (
 _BROKEN: Final = (
     "history.db is broken: it was left as it is; move it away, and nocturn makes another"
 )
-_PRUNED_EVERY: Final = 64
+PRUNED_EVERY: Final = 64
+"""How many states come about until it is looked for what is too old or too much."""
 _PRUNED_AT_ONCE: Final = 64
 
 
@@ -105,7 +106,6 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns what there is to tell of it; ``at`` is ISO 8601 in UTC."""
-        at = datetime.fromtimestamp(self.at_ms / 1e3, UTC).isoformat(timespec="milliseconds")
         return {
             "number": self.number,
             "path": self.path,
@@ -113,7 +113,7 @@ class State:
             "version": self.version,
             "partner": self.partner,
             "bytes": self.bytes,
-            "at": at.replace("+00:00", "Z"),
+            "at": iso_of(self.at_ms * 1_000_000),
             "run": self.run or None,
             "agent": self.agent or None,
         }
@@ -181,7 +181,7 @@ class History:
             pages: The transaction.
             number: The number of a state that was added just now.
         """
-        if number % _PRUNED_EVERY == 0:
+        if number % PRUNED_EVERY == 0:
             pages.prune(_now_ms() - self._kept_seconds * 1_000, self._kept_bytes)
 
     @property
@@ -239,7 +239,7 @@ class Pages:
             return None
         try:  # bounded: a file that came from elsewhere may hold what unpacks to a disk of zeros
             return zlib.decompressobj().decompress(row[0], KEPT_BYTES)
-        except zlib.error:
+        except (zlib.error, TypeError):
             raise ConfigurationError(_BROKEN) from None
 
     def keep(self, version: str, data: bytes) -> None:

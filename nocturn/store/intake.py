@@ -26,8 +26,8 @@ from nocturn.limits import (
 )
 from nocturn.names import note_path, stored_summary
 from nocturn.store.confined import Folder
+from nocturn.store.listing import is_note_name
 from nocturn.store.neighbours import Neighbours
-from nocturn.store.notes import is_note_name
 from nocturn.store.preamble import split, whole
 from nocturn.store.trouble import shown
 from nocturn.visible import visible

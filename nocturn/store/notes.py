@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from nocturn.effects import Clearance, Effect, Preview
 from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_FOUND, NocturnError
@@ -12,6 +10,7 @@ from nocturn.limits import CATALOG_READ_BYTES, LIST_PAGE, NOTE_READ_BYTES
 from nocturn.store.amendment import amended
 from nocturn.store.changes import Change, Changes, is_respelling
 from nocturn.store.confined import Folder
+from nocturn.store.listing import NoteStat, is_note_name, listed
 from nocturn.store.past import Past, Plan
 from nocturn.store.preamble import fresh, split, with_description
 from nocturn.store.reading import as_read, before_of, cut_notice, iso_of, not_utf8, whole_text
@@ -19,10 +18,9 @@ from nocturn.store.summary import decoded, summary_of
 from nocturn.store.trash import Trash
 from nocturn.store.trouble import not_found, shown, taken
 from nocturn.store.version import ANY, LOOKED_BYTES, AnyVersion, IfVersion, Look, Looks, require
-from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from nocturn.store.amendment import Amendment
@@ -33,29 +31,6 @@ __all__ = ["ANY", "AnyVersion", "IfVersion", "NoteStat", "NoteStore", "cut_notic
 _TOLD: Final = 20
 _OVERLAP_BYTES: Final = 65_536
 """Read beyond the cut, so that a secret on the border is redacted before it is cut in two."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoteStat:
-    """What is known of a note.
-
-    Attributes:
-        path: Its path; hidden characters of a name made by hand are shown as escapes.
-        summary: Its one-line summary.
-        bytes: The size of the whole file.
-        modified: ISO 8601 in UTC, with milliseconds and ``Z``.
-        version: Its version token.
-    """
-
-    path: str
-    summary: str
-    bytes: int
-    modified: str
-    version: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the fields as a dictionary that JSON can hold."""
-        return asdict(self)
 
 
 _Notes: TypeAlias = list[NoteStat]
@@ -368,7 +343,7 @@ class NoteStore:
             if entry.kind == "file" and is_note_name(entry.name)
         )
         page: _Notes = []
-        for path, on_disk in _listed(found, redact_all):
+        for path, on_disk in listed(found, redact_all):
             if (cursor is not None and path <= cursor) or not wanted(path):
                 continue
             try:
@@ -403,27 +378,6 @@ class NoteStore:
         if look.content.link is not None:
             return whole_text(path, self._folder.read(path, LOOKED_BYTES).data)
         return whole_text(path, look.content.data, whole=look.kept is not None)
-
-
-def is_note_name(name: str) -> bool:
-    """Whether a file of this name counts as a note: it ends in ``.md``, in any case."""
-    return name[-3:].lower() == ".md"
-
-
-def _listed(
-    paths: Iterable[str], redact_all: Callable[[Sequence[str]], Sequence[str]]
-) -> Iterable[tuple[str, str]]:
-    """Gives each path as it is shown, and as it is spelled on disk, sorted."""
-    listed: dict[str, str] = {}
-    in_order = sorted(paths)
-    redacted = redact_all([unicodedata.normalize("NFC", path) for path in in_order])
-    for path, seen in zip(in_order, redacted, strict=True):
-        shown = free = visible(seen, keep="")
-        number = 2
-        while free in listed:
-            free, number = f"{shown} ({number})", number + 1
-        listed[free] = path
-    return sorted(listed.items())
 
 
 def _require_text(body: str) -> None:

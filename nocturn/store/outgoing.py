@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NocturnError
 from nocturn.store.confined import Folder
 from nocturn.store.intake import Skipped, is_lines
+from nocturn.store.listing import is_note_name
 from nocturn.store.neighbours import Neighbours
-from nocturn.store.notes import is_note_name
 from nocturn.store.trouble import shown
 from nocturn.visible import visible
 

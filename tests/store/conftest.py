@@ -56,6 +56,48 @@ def clear():
     return clear
 
 
+@pytest.fixture(scope="session")
+def clear_all():
+    """Makes a clearance for several effects, as a run's own where that is given."""
+
+    def clear_all(effects, content=b"", *, run="", asked=False, expected=None):
+        return Clearance._issue(
+            effects=tuple(effects),
+            digest=binding(tuple(effects), content),
+            expected=expected,
+            asked=asked,
+            ruling="allow",
+            run=run,
+            agent="an agent",
+        )
+
+    return clear_all
+
+
+@pytest.fixture
+def do(notes, clear_all):
+    """Does what a plan of the notes' past says."""
+
+    def do(plan):
+        notes.past.apply(clear_all(plan.effects, plan.bound), plan)
+        return plan.to_dict()
+
+    return do
+
+
+@pytest.fixture
+def move(notes, clear_all):
+    """Moves a note the way the tools do."""
+
+    def move(path, to, **version):
+        preview = notes.preview_move(path, to, **version)
+        effects = (Effect("memory", "move", path), Effect("memory", "move", to))
+        notes.move(clear_all(effects), path, to, **version)
+        return preview
+
+    return move
+
+
 @pytest.fixture
 def put(notes, clear):
     """Writes a note the way the tools do: preview, then exactly that."""
