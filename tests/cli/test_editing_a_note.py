@@ -58,13 +58,6 @@ def test_a_note_is_opened_as_it_is_and_becomes_what_was_saved(edit, memory):
     assert (memory / "a.md").read_text() == NOTE.replace("old", "new")
 
 
-def test_what_is_not_changed_is_not_written(edit, memory):
-    before = (memory / "a.md").stat().st_mtime_ns
-    assert edit("a.md", "")[0] == 1
-    assert (memory / "a.md").stat().st_mtime_ns == before
-    assert not (memory.parent / ".nocturn").exists()
-
-
 def test_a_text_that_is_in_conflict_is_kept_and_goes_on_from_there(edit, memory, nocturn_here):
     by_hand = f"open({str(memory / 'a.md')!r}, 'w').write('by hand')"
     status, shown = edit("a.md", f"{by_hand}; {save('cats', 'dogs')}")

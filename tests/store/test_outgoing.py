@@ -36,7 +36,7 @@ def memory(root):
     return root
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.dictionaries(PATHS, TEXTS, max_size=6), st.booleans())
 def test_what_goes_out_comes_in_again_byte_for_byte(tmp_path_factory, notes, as_lines):
     folder = tmp_path_factory.mktemp("notes")

@@ -91,17 +91,6 @@ def test_a_no_and_nobody_to_ask_leave_nothing(nocturn_workspace, source):
     assert not ws.path.exists()
 
 
-def test_a_yes_to_very_many_at_once_is_for_once(nocturn_workspace, source):
-    person = RecordingApprover()
-    ws = nocturn_workspace(approver=person)
-    few = source(**{f"a{number}": "x" for number in range(32)})
-    ws.memory.import_notes(few, mode="guarded", agent="bob", dry_run=False)
-    more = source(**{f"b{number}": "x" for number in range(33)})
-    ws.memory.import_notes(more, prefix="people", mode="guarded", agent="bob")
-    offered = [[each.value for each in question.options] for question in person.questions]
-    assert offered == [["once", "session", "always"], ["once"]]
-
-
 @pytest.mark.parametrize(
     "text", [f"first\n{SECRET}", f"key {TOKEN}", "YS1zZWNyZXQtb2YtdGhlLWhvdXNl"]
 )
