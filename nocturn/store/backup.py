@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from nocturn.errors import BAD_ARGUMENTS, CONFLICT, STORAGE, TOO_LARGE, NocturnError
+from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_FOUND, STORAGE, TOO_LARGE, NocturnError
 from nocturn.limits import BACKUP_BYTES, BACKUP_FILES
 from nocturn.store.confined import Folder
 from nocturn.store.directory import write_all
 from nocturn.store.orphans import is_orphan
-from nocturn.store.trouble import disk_trouble, shown
+from nocturn.store.trouble import disk_trouble, given_path, shown
 from nocturn.store.volumes import CURRENT, Volumes, volume
 from nocturn.visible import visible
 
@@ -94,7 +94,7 @@ def save(
         NocturnError: ``CONFLICT``, the file is there and must not be replaced; ``BAD_ARGUMENTS``,
             it is in the workspace; ``TOO_LARGE``; ``STORAGE``.
     """
-    place = os.path.abspath(os.path.expanduser(target))
+    place = given_path(target, "target")
     name = os.path.basename(place)
     if f"{os.path.realpath(place)}/".startswith(f"{os.path.realpath(workspace)}/"):
         message = f"{shown(name)} is in the workspace: a backup belongs on another disk, or apart"
@@ -240,10 +240,14 @@ def restore(file: str, workspace: Path) -> Saved:
         workspace: The folder to make; it must be missing, or empty.
 
     Raises:
-        NocturnError: ``CONFLICT``, the folder is there and not empty; ``BAD_ARGUMENTS``, the file
-            is no backup, or not as nocturn made it; ``TOO_LARGE``; ``STORAGE``.
+        NocturnError: ``NOT_FOUND``; ``CONFLICT``, the folder is there and not empty;
+            ``BAD_ARGUMENTS``, the file is no backup, or not as nocturn made it; ``TOO_LARGE``;
+            ``STORAGE``.
     """
-    name = os.path.basename(file)
+    place = given_path(file, "file")
+    name = os.path.basename(place)
+    if not os.path.isfile(place):  # a FIFO would be waited for
+        raise NocturnError(NOT_FOUND, f"{shown(name)} is no file: name a backup")
     if os.path.lexists(workspace) and (
         os.path.islink(workspace) or not os.path.isdir(workspace) or os.listdir(workspace)
     ):
@@ -251,7 +255,7 @@ def restore(file: str, workspace: Path) -> Saved:
         raise NocturnError(CONFLICT, message, detail={"field": "workspace"})
     with disk_trouble(f"restoring {shown(name)}"):
         os.makedirs(workspace.parent, mode=0o700, exist_ok=True)
-        with open(os.path.expanduser(file), "rb") as stream, _archive(stream, name) as archive:
+        with open(place, "rb") as stream, _archive(stream, name) as archive:
             infos = _members(archive, name)
             _require_space(infos, workspace.parent)
             beside = tempfile.mkdtemp(prefix=".nocturn-restore-", dir=workspace.parent)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -135,15 +135,20 @@ class Folder:
             NocturnError: ``PATH_ESCAPE``, ``STORAGE``, where something is there as well.
         """
         *folders, name = path.split("/")
-        with disk_trouble(f"making {shown(path)}"), ExitStack() as stack:
+        with disk_trouble(f"making {shown(path)}"):
             at = self._open_root()
-            stack.callback(at.close)
-            for part in folders:
-                at, _ = at.make_folder(part)
-                stack.callback(at.close)
-            fd = at.open_file(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-            stack.callback(os.close, fd)
-            yield fd
+            try:
+                for part in folders:
+                    above = at
+                    at, _ = above.make_folder(part)
+                    above.close()
+                fd = at.open_file(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            finally:
+                at.close()
+            try:
+                yield fd
+            finally:
+                os.close(fd)
 
     def names(self) -> list[str]:
         """Gives the names of what is right under the root, in no order; none where it is missing.

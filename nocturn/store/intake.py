@@ -29,7 +29,7 @@ from nocturn.store.confined import Folder
 from nocturn.store.listing import is_note_name
 from nocturn.store.neighbours import Neighbours
 from nocturn.store.preamble import split, whole
-from nocturn.store.trouble import shown
+from nocturn.store.trouble import given_path, shown
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ _TEXT_BYTES: Final = NOTE_CONTENT_BYTES + PREAMBLE_BYTES
 _ROW_BYTES: Final = 6 * (_TEXT_BYTES + 8_192)
 """One row: JSON is at most six times as long as its text."""
 _LINES_BYTES: Final = 6 * (IMPORT_BYTES + IMPORT_PATHS_BYTES) + 64 * IMPORT_NOTES
+_TOLD: Final = 200
+"""So many reasons are kept: all must fit into one reply, and a path may be long."""
+_SHOWN: Final = 400
 _KEYS: Final = ("path", "text", "summary", "content")
 _WAY_OUT: Final = "import it in parts, one folder at a time with a prefix"
 
@@ -83,11 +86,13 @@ class Batch:
 
     Attributes:
         notes: What would come in, in the source's order.
-        skipped: What would not.
+        skipped: How much would not.
+        reasons: Of the first of that, why.
     """
 
     notes: tuple[Incoming, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: int
+    reasons: tuple[Skipped, ...]
 
 
 def is_lines(path: str) -> bool:
@@ -110,9 +115,9 @@ def read_notes(source: str, prefix: str = "", redact: Callable[[str], str] = str
             ``TOO_LARGE``, it is more than comes in at a time; ``PATH_ESCAPE``, the prefix leads
             out; ``STORAGE``.
     """
-    place = os.path.realpath(os.path.expanduser(source))
+    place = os.path.realpath(given_path(source, "source"))
     name = visible(os.path.basename(place), keep="")
-    if "\0" in source or not os.path.exists(place):
+    if not os.path.exists(place):
         raise NocturnError(NOT_FOUND, f"there is no {shown(name)} to import: check the path")
     if prefix := prefix.strip("/"):
         note_path(f"{prefix}/note.md", redact)  # else each note would be skipped for it
@@ -142,18 +147,24 @@ class _Taken:
         self._prefix = prefix
         self._redact = redact
         self._notes: list[Incoming] = []
-        self._skipped: list[Skipped] = []
+        self._skipped = 0
+        self._reasons: list[Skipped] = []
         self._neighbours = Neighbours()
         self._bytes = 0
         self._path_bytes = 0
 
     def batch(self) -> Batch:
-        return Batch(tuple(self._notes), tuple(self._skipped))
+        return Batch(tuple(self._notes), self._skipped, tuple(self._reasons))
 
-    def skip(self, path: str, why: str) -> None:
-        self._skipped.append(Skipped(visible(self._redact(path), keep=""), why))
-        if len(self._skipped) + len(self._notes) > IMPORT_ENTRIES:
-            raise too_large("source", IMPORT_ENTRIES, len(self._skipped), "name a smaller folder")
+    def skip(self, path: str, why: str | Callable[[], str]) -> None:
+        """Counts what is not taken, and keeps the reason of the first: redacting costs time."""
+        self._skipped += 1
+        if len(self._reasons) < _TOLD:
+            said = why if isinstance(why, str) else why()
+            where = visible(self._redact(path), keep="")  # before it is cut: no half of a secret
+            self._reasons.append(Skipped(where[:_SHOWN], said[:_SHOWN]))
+        if self._skipped > IMPORT_ENTRIES:
+            raise _too_much("number of other entries", IMPORT_ENTRIES)
 
     def take(self, raw: str, data: bytes | str) -> None:
         """Takes one text, or writes down why not.
@@ -161,31 +172,43 @@ class _Taken:
         Raises:
             NocturnError: ``TOO_LARGE``, the whole is.
         """
+        whole_path = f"{self._prefix}/{raw}" if self._prefix else raw
         try:
-            path = note_path(f"{self._prefix}/{raw}" if self._prefix else raw, self._redact)
+            path = note_path(whole_path)
+        except NocturnError:
+            self.skip(raw, lambda: _refusal(whole_path, self._redact))
+            return
+        try:
             text = _text(data)
-            if rival := self._neighbours.add(path):
-                message = f"it cannot be beside {shown(rival)}, which came first: rename one"
-                raise NocturnError(BAD_ARGUMENTS, message)
         except NocturnError as error:
             self.skip(raw, error.message)
+            return
+        if rival := self._neighbours.add(path):
+            self.skip(raw, lambda: f"it cannot be beside {shown(self._redact(rival))}: rename one")
             return
         self._notes.append(Incoming(path, text))
         self._bytes += len(data)
         self._path_bytes += len(path.encode())
         for what, limit, size in (
-            ("notes", IMPORT_NOTES, len(self._notes)),
-            ("all texts", IMPORT_BYTES, self._bytes),
-            ("all paths", IMPORT_PATHS_BYTES, self._path_bytes),
+            ("number of notes", IMPORT_NOTES, len(self._notes)),
+            ("size of all texts", IMPORT_BYTES, self._bytes),
+            ("size of all paths", IMPORT_PATHS_BYTES, self._path_bytes),
         ):
             if size > limit:
-                raise NocturnError(
-                    TOO_LARGE,
-                    f"{what}: there are more than {limit:,}"
-                    f"{'' if what == 'notes' else ' bytes'}, which is what comes in at a time: "
-                    f"{_WAY_OUT}",
-                    detail={"field": "source", "limit": limit},
-                )
+                raise _too_much(what, limit)
+
+
+def _too_much(what: str, limit: int) -> NocturnError:
+    message = f"the {what} is over {limit:,}, the most that comes in at a time: {_WAY_OUT}"
+    return NocturnError(TOO_LARGE, message, detail={"field": "source", "limit": limit})
+
+
+def _refusal(path: str, redact: Callable[[str], str]) -> str:
+    try:
+        note_path(path, redact)
+    except NocturnError as error:
+        return error.message
+    return ""
 
 
 def _text(data: bytes | str) -> str:
@@ -258,6 +281,8 @@ def _read_lines(folder: Folder, name: str, taken: _Taken) -> None:
     if len(data) > _LINES_BYTES:
         raise too_large("source", _LINES_BYTES, len(data), _WAY_OUT)
     for number, line in enumerate(BytesIO(data.removeprefix(BOM_UTF8)), start=1):
+        if number > IMPORT_ENTRIES:
+            raise _too_much("number of rows", IMPORT_ENTRIES)
         if line.strip():
             path, text = _row(number, line)
             taken.take(path, text)

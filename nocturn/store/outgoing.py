@@ -18,7 +18,7 @@ from nocturn.store.confined import Folder
 from nocturn.store.intake import Skipped, is_lines
 from nocturn.store.listing import is_note_name
 from nocturn.store.neighbours import Neighbours
-from nocturn.store.trouble import shown
+from nocturn.store.trouble import given_path, shown
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def write_notes(memory: Path, target: str, *, replace: bool = False) -> Exported
         NocturnError: ``CONFLICT``, one is and must not be; ``BAD_ARGUMENTS``, the target is in the
             memory itself; ``STORAGE``. In the first two cases nothing was written.
     """
-    place = os.path.realpath(os.path.expanduser(target))
-    if "\0" in target or f"{place}/".startswith(f"{os.path.realpath(memory)}/"):
+    place = os.path.realpath(given_path(target, "target"))
+    if f"{place}/".startswith(f"{os.path.realpath(memory)}/"):
         message = "the target is in the notes' own folder: name one outside of it"
         raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "target"})
     skipped: list[Skipped] = []

@@ -6,7 +6,7 @@ and gated. What is read is read once, on the host; what lands is what was scanne
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 from nocturn.registry.tool import Tool, tool
 from nocturn.store.intake import read_notes
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from nocturn.store.past import Plan
 
 __all__ = ["import_tool"]
-
-_TOLD: Final = 200
-"""So many of what was skipped are told one by one; each has a path of up to some 1,000 bytes."""
 
 
 def import_tool(notes: NoteStore, redact: Callable[[str], str]) -> Tool:
@@ -88,6 +85,6 @@ def _told(batch: Batch, plan: Plan) -> dict[str, Any]:
         "written": len(plan.changes),
         "unchanged": len(batch.notes) - len(plan.changes),
         "bytes": sum(len(each.data or b"") for each in plan.changes),
-        "skipped": len(batch.skipped),
-        "reasons": [each.to_dict() for each in batch.skipped[:_TOLD]],
+        "skipped": batch.skipped,
+        "reasons": [each.to_dict() for each in batch.reasons],
     }

@@ -36,7 +36,7 @@ def taken(batch):
 
 
 def skipped(batch):
-    return {each.path for each in batch.skipped}
+    return {each.path for each in batch.reasons}
 
 
 def test_each_text_is_taken_byte_for_byte(source):
@@ -51,7 +51,7 @@ def test_each_text_is_taken_byte_for_byte(source):
         (source / path).write_bytes(data)
     batch = read_notes(str(source))
     assert {path: text.encode() for path, text in taken(batch).items()} == texts
-    assert batch.skipped == ()
+    assert batch.skipped == 0
 
 
 def test_what_cannot_be_a_note_is_listed_and_not_taken(source):
@@ -71,7 +71,7 @@ def test_what_cannot_be_a_note_is_listed_and_not_taken(source):
         *("outside.txt", "con.md", "big.md", "huge.md", "nul.md", "latin.md"),
         *(".obsidian", ".git"),
     }
-    assert all(each.why for each in batch.skipped)
+    assert all(each.why for each in batch.reasons)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and FIFOs are POSIX's")
@@ -96,12 +96,12 @@ def test_a_name_that_not_every_system_can_hold_beside_another_is_skipped(lines):
         {"path": "x.md/y.md", "text": "7"},
     )
     assert taken(batch) == {"People/a.md": "1", "caf\u00e9.md": "4", "x.md": "6"}
-    assert len(batch.skipped) == 4
+    assert batch.skipped == 4
 
 
 def test_a_stranger_s_names_are_shown_with_what_hides_in_them(source):
     (source / "a\x1b[31m\u202eb.md").write_text("x")
-    (each,) = read_notes(str(source)).skipped
+    (each,) = read_notes(str(source)).reasons
     assert each.path == "a\\x1b[31m\\u{202e}b.md"
 
 
@@ -197,3 +197,18 @@ def test_a_source_that_is_none_is_refused_without_its_place(tmp_path, path, code
         read_notes(str(tmp_path / path))
     assert refused.value.code == code
     assert str(tmp_path) not in refused.value.message
+
+
+def test_of_very_much_that_is_skipped_it_is_told_how_much(source):
+    for number in range(300):
+        (source / ("\x01" * 200 + f"{number}.md")).touch()
+    batch = read_notes(str(source))
+    assert (batch.skipped, len(batch.reasons)) == (300, 200)
+    assert len(repr(batch.reasons)) < 500_000  # they must fit into a reply
+
+
+@pytest.mark.parametrize("path", ["", "a\0b"])
+def test_what_is_no_path_is_no_source(path):
+    with pytest.raises(NocturnError) as refused:
+        read_notes(path)
+    assert refused.value.code == "BAD_ARGUMENTS"

@@ -50,7 +50,7 @@ def test_what_goes_out_comes_in_again_byte_for_byte(tmp_path_factory, notes, as_
     assert write_notes(memory, str(target)).notes == len(files)
     batch = read_notes(str(target)) if target.exists() else None
     back = {each.path: each.text for each in batch.notes} if batch else {}
-    beside = [each for each in (batch.skipped if batch else ()) if "beside" in each.why]
+    beside = [each for each in (batch.reasons if batch else ()) if "beside" in each.why]
     assert back == {path: text for path, text in files.items() if path in back}
     assert len(back) + len(beside) == len(files)
 
@@ -116,7 +116,7 @@ def test_of_two_names_that_not_every_system_can_hold_one_goes_out(memory, tmp_pa
         (memory / path).write_text(path)
     done = write_notes(memory, str(tmp_path / "out"))
     assert (done.notes, len(done.skipped)) == (3, 3)
-    assert read_notes(str(tmp_path / "out")).skipped == ()
+    assert read_notes(str(tmp_path / "out")).skipped == 0
 
 
 def test_the_notes_own_folder_is_no_target(memory):
