@@ -370,7 +370,7 @@ class Workspace:
         Raises:
             NocturnError: The folder is not empty, or the file is no backup; nothing was made.
         """
-        from nocturn.store.backup import restore
+        from nocturn.store.unpacking import restore
 
         return restore(os.fspath(file), self.path).to_dict()
 

@@ -1,47 +1,59 @@
-"""One file with all of a workspace that cannot be made again, and the way back from it.
+"""One file with all of a workspace that cannot be made again.
 
 It is a zip archive, which any system can open: notes, persona, trash, policy, grants, the vault as
 it is encrypted, the journal and the history. Keys are not in it, nor what can be rebuilt.
-
-An archive is a stranger's until shown otherwise: the way back takes the names that a backup has
-and no others, makes plain files only, in a folder that is new, and all of them or none.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
-import shutil
 import stat
 import tempfile
 import time
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_FOUND, STORAGE, TOO_LARGE, NocturnError
+from nocturn.errors import (
+    BAD_ARGUMENTS,
+    CONFLICT,
+    NOT_A_NOTE,
+    PATH_ESCAPE,
+    TOO_LARGE,
+    ConfigurationError,
+    NocturnError,
+)
 from nocturn.limits import BACKUP_BYTES, BACKUP_FILES
 from nocturn.store.confined import Folder
-from nocturn.store.directory import write_all
 from nocturn.store.orphans import is_orphan
 from nocturn.store.trouble import disk_trouble, given_path, shown
 from nocturn.store.volumes import CURRENT, Volumes, volume
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
+    from pathlib import Path
 
     from nocturn.store.confined import Entry
 
-__all__ = ["Saved", "restore", "save"]
+__all__ = [
+    "CHUNK_BYTES",
+    "FILES",
+    "MARK",
+    "TREES",
+    "Saved",
+    "mark_of",
+    "save",
+    "too_much_for_a_backup",
+]
 
-_COMMENT: Final = b"nocturn backup 1"
-_TREES: Final = ("memory", "persona", ".nocturn/trash")
-_FILES: Final = ("policy.toml", "grants.json", "vault.enc")
-_OUTER: Final = re.compile(r"\.nocturn/(?:journal(?:-[0-9]{6,12})?\.jsonl|history\.db)")
-_CHUNK_BYTES: Final = 1_048_576
+MARK: Final = b"nocturn backup 1"
+"""How the archive's comment begins: that it is one, and in which form."""
+TREES: Final = ("memory", "persona", ".nocturn/trash")
+FILES: Final = ("policy.toml", "grants.json", "vault.enc")
+CHUNK_BYTES: Final = 1_048_576
 _FIRST_YEAR: Final = 1980
 """Before it, and beyond 2107, a zip archive has no dates."""
 _LAST_YEAR: Final = 2107
@@ -55,7 +67,7 @@ class Saved:
         files: How many files.
         bytes: Their size, together.
         vault: Whether the vault is among them, whose key is not.
-        skipped: What was left out: links, devices, and what cannot be read.
+        skipped: What was left out: links, devices, what cannot be read, a broken database.
     """
 
     files: int
@@ -103,9 +115,9 @@ def save(
         raise _is_there(name)
     with disk_trouble(f"writing {shown(name)}"), _written_whole(place, replace=replace) as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.comment = _COMMENT
             backup = _Backup(archive)
             backup.add_all(workspace, databases)
+            archive.comment = mark_of(archive.infolist())
         return backup.saved()
 
 
@@ -156,25 +168,25 @@ class _Backup:
         self._skipped: list[str] = []
 
     def add_all(self, workspace: Path, databases: Mapping[str, Callable[[], bytes | None]]) -> None:
-        for tree in _TREES:
+        for tree in TREES:
             for entry in Folder(workspace / tree).walk():
                 self._add_entry(f"{tree}/{entry.path}", entry)
-        for name in _FILES:
-            with Folder(workspace).place(name) as place:
-                if place.entry is None:
-                    continue
-                with place.open_file(os.O_RDONLY, make=False) as fd:
-                    self._add(name, fd)
-                    self._vault = self._vault or name == "vault.enc"
+        for name in FILES:
+            self._add_file(Folder(workspace), name)
         with Volumes(workspace / ".nocturn").opened() as files:
             for number, fd, size in files:
                 name = CURRENT if number is None else volume(number)
-                data = os.pread(fd, size, 0)
+                os.lseek(fd, 0, os.SEEK_SET)
+                data = os.read(fd, size)
                 # Its last line may be half there, and comes whole a moment later.
                 self._add_bytes(f".nocturn/{name}", data[: data.rfind(b"\n") + 1], os.fstat(fd))
         # Last: a note that was changed since it was read here is in the history by now.
         for name, snapshot in databases.items():
-            whole = snapshot()
+            try:
+                whole = snapshot()
+            except ConfigurationError:  # it is broken, and the rest should be saved all the more
+                self._skipped.append(f".nocturn/{name}")
+                continue
             if whole is not None:
                 self._add_bytes(f".nocturn/{name}", whole, os.stat(workspace / ".nocturn" / name))
 
@@ -199,10 +211,24 @@ class _Backup:
         finally:
             os.close(fd)
 
+    def _add_file(self, folder: Folder, name: str) -> None:
+        try:
+            with folder.place(name) as place:
+                if place.entry is None:
+                    return
+                with place.open_file(os.O_RDONLY, make=False) as fd:
+                    self._add(name, fd)
+        except NocturnError as error:
+            if error.code not in (NOT_A_NOTE, PATH_ESCAPE):  # a link or a device
+                raise
+            self._skipped.append(name)
+        else:
+            self._vault = self._vault or name == "vault.enc"
+
     def _add(self, name: str, fd: int) -> None:
         status = os.fstat(fd)
         with self._archive.open(self._named(name, status, status.st_size), "w") as member:
-            while data := os.read(fd, _CHUNK_BYTES):
+            while data := os.read(fd, CHUNK_BYTES):
                 member.write(data)
                 self._bytes += len(data)
                 self._require_room()
@@ -227,130 +253,7 @@ class _Backup:
 
     def _require_room(self) -> None:
         if self._bytes > BACKUP_BYTES or self._files > BACKUP_FILES:
-            raise _too_much("the workspace")
-
-
-def restore(file: str, workspace: Path) -> Saved:
-    """Makes a workspace out of a backup: all of it or nothing.
-
-    What it holds of permissions is not trusted there, as of any folder from elsewhere.
-
-    Args:
-        file: The backup.
-        workspace: The folder to make; it must be missing, or empty.
-
-    Raises:
-        NocturnError: ``NOT_FOUND``; ``CONFLICT``, the folder is there and not empty;
-            ``BAD_ARGUMENTS``, the file is no backup, or not as nocturn made it; ``TOO_LARGE``;
-            ``STORAGE``.
-    """
-    place = given_path(file, "file")
-    name = os.path.basename(place)
-    if not os.path.isfile(place):  # a FIFO would be waited for
-        raise NocturnError(NOT_FOUND, f"{shown(name)} is no file: name a backup")
-    if os.path.lexists(workspace) and (
-        os.path.islink(workspace) or not os.path.isdir(workspace) or os.listdir(workspace)
-    ):
-        message = f"{shown(workspace.name)} is there and not empty: restore into a new folder"
-        raise NocturnError(CONFLICT, message, detail={"field": "workspace"})
-    with disk_trouble(f"restoring {shown(name)}"):
-        os.makedirs(workspace.parent, mode=0o700, exist_ok=True)
-        with open(place, "rb") as stream, _archive(stream, name) as archive:
-            infos = _members(archive, name)
-            _require_space(infos, workspace.parent)
-            beside = tempfile.mkdtemp(prefix=".nocturn-restore-", dir=workspace.parent)
-            try:
-                for info in infos:
-                    _extract(archive, info, Folder(Path(beside)), name)
-                if hasattr(os, "sync"):
-                    os.sync()
-                os.rename(beside, workspace)
-            except BaseException:
-                shutil.rmtree(beside, ignore_errors=True)
-                raise
-    vault = any(info.filename == "vault.enc" for info in infos)
-    return Saved(len(infos), sum(info.file_size for info in infos), vault)
-
-
-@contextmanager
-def _archive(stream: IO[bytes], name: str) -> Generator[zipfile.ZipFile]:
-    """Opens an archive; whatever a damaged or hostile one makes zipfile raise is one error."""
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            yield archive
-    except (NocturnError, OSError):
-        raise
-    except Exception:  # noqa: BLE001 - zipfile raises whatever it stumbles into
-        raise _no_backup(name, "is damaged") from None
-
-
-def _members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
-    """Returns what is in it, if that is what a backup has.
-
-    Raises:
-        NocturnError: It is not.
-    """
-    if archive.comment != _COMMENT:
-        raise _no_backup(name, "is no backup that this version of nocturn reads")
-    infos = archive.infolist()
-    if len(infos) > BACKUP_FILES:
-        raise _too_much(shown(name))
-    seen: set[str] = set()
-    for info in infos:
-        kind = stat.S_IFMT(info.external_attr >> 16)
-        plain = kind in (0, stat.S_IFREG) and not info.flag_bits & 1
-        known = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        # orig_filename: zipfile cuts a name at NUL, and turns the separators of this system round.
-        same = info.orig_filename == info.filename
-        if not (plain and known and same and _is_ours(info.filename)) or info.filename in seen:
-            what = visible(info.orig_filename, keep="")[:200]
-            raise _no_backup(name, f"holds “{what}”, which no backup of nocturn's holds so")
-        seen.add(info.filename)
-    return infos
-
-
-def _is_ours(path: str) -> bool:
-    parts = path.split("/")
-    if any(part in ("", ".", "..") or "\0" in part for part in parts):
-        return False
-    if os.name == "nt" and any(character in path for character in "\\:"):
-        return False
-    inside = any(path.startswith(f"{tree}/") for tree in _TREES)
-    return inside or path in _FILES or _OUTER.fullmatch(path) is not None
-
-
-def _require_space(infos: list[zipfile.ZipInfo], folder: Path) -> None:
-    size = sum(info.file_size for info in infos)
-    if size > BACKUP_BYTES:
-        raise _too_much("what the backup unpacks to")
-    free = shutil.disk_usage(folder).free
-    if size > free:
-        message = f"the backup unpacks to {size:,} bytes, and the disk has {free:,}: free some"
-        raise NocturnError(STORAGE, message)
-
-
-def _extract(archive: zipfile.ZipFile, info: zipfile.ZipInfo, folder: Folder, name: str) -> None:
-    left = info.file_size
-    with archive.open(info) as member, folder.new_file(info.filename) as fd:
-        for data in _pieces(member):
-            left -= len(data)
-            write_all(fd, data)
-        if left:
-            raise _no_backup(name, "is damaged")
-        changed = _seconds(info.date_time)
-        if os.utime in os.supports_fd:
-            os.utime(fd, (changed, changed))
-
-
-def _pieces(member: IO[bytes]) -> Iterator[bytes]:
-    while data := member.read(_CHUNK_BYTES):
-        yield data
-
-
-def _seconds(date_time: tuple[int, ...]) -> int:
-    import calendar
-
-    return calendar.timegm((*date_time, 0, 0, 0))
+            raise too_much_for_a_backup("the workspace")
 
 
 def _is_there(name: str) -> NocturnError:
@@ -358,11 +261,26 @@ def _is_there(name: str) -> NocturnError:
     return NocturnError(CONFLICT, message, detail={"field": "target"})
 
 
-def _no_backup(name: str, why: str) -> NocturnError:
-    return NocturnError(BAD_ARGUMENTS, f"{shown(name)} {why}: nothing was restored")
+def mark_of(infos: Iterable[zipfile.ZipInfo]) -> bytes:
+    """Gives an archive's comment: a damaged list of its files would be a shorter one, unnoticed.
+
+    Args:
+        infos: All that is in the archive.
+    """
+    whole = hashlib.sha256()
+    for each in infos:
+        *when, seconds = each.date_time
+        row = (each.filename, each.file_size, each.CRC, *when, seconds // 2)  # kept in twos
+        whole.update(repr(row).encode("utf-8", "surrogatepass"))
+    return MARK + b" " + whole.hexdigest()[:32].encode()
 
 
-def _too_much(what: str) -> NocturnError:
+def too_much_for_a_backup(what: str) -> NocturnError:
+    """Gives the error of more than a backup may hold.
+
+    Args:
+        what: What is more.
+    """
     return NocturnError(
         TOO_LARGE,
         f"{what} is over {BACKUP_FILES:,} files or {BACKUP_BYTES:,} bytes, which is what a backup "
