@@ -7,7 +7,7 @@
 (function () {
   "use strict";
 
-  const { exchange, send, lower } = globalThis.__nocturn_wire;
+  const { exchange, receive, send, lower, random, url, native, pieces } = globalThis.__nocturn_wire;
   delete globalThis.__nocturn_wire;
   // A handler that the guest sets here is called with the frames of this file: take it away.
   delete Error.prepareStackTrace;
@@ -15,14 +15,17 @@
   // ---- captured primordials -------------------------------------------------------------------
 
   const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
-  const { create, freeze, is, hasOwn } = Object;
+  const { create, freeze, is, hasOwn, setPrototypeOf } = Object;
   const { isArray } = Array;
-  const { isInteger } = Number;
+  const { isInteger, isSafeInteger } = Number;
   const { parse, stringify } = JSON;
   const { iterator, toStringTag } = Symbol;
   const evaluate = eval;
   const StringOf = String;
+  const BigIntOf = BigInt;
+  const TypeErrorOf = TypeError;
   const PromiseOf = Promise;
+  const PromisePrototype = Promise.prototype;
   const ObjectPrototype = Object.prototype;
   const RegExpPrototype = RegExp.prototype;
   const uncurry = (method) => (self, ...args) => apply(method, self, args);
@@ -31,12 +34,17 @@
   const repeat = uncurry(String.prototype.repeat);
   const match = uncurry(RegExp.prototype.exec);
   const then = uncurry(Promise.prototype.then);
+  const mapGet = uncurry(Map.prototype.get);
+  const mapPut = uncurry(Map.prototype.set);
+  const mapDelete = uncurry(Map.prototype.delete);
   const stackOf = getter(Error.prototype, "stack");
+  const exceptionName = getter(DOMException.prototype, "name");
+  const exceptionMessage = getter(DOMException.prototype, "message");
   const toISOString = uncurry(Date.prototype.toISOString);
   const bigIntText = uncurry(BigInt.prototype.toString);
   const symbolText = uncurry(Symbol.prototype.toString);
-  const regExpSource = getter(RegExp.prototype, "source");
   const regExpFlags = "dgimsuvy";
+  const regExpSource = getter(RegExp.prototype, "source");
   const regExpHas = {
     __proto__: null,
     d: getter(RegExp.prototype, "hasIndices"),
@@ -56,11 +64,30 @@
   const typedArrayLength = getter(typedArrayPrototype, "length");
   const mapSize = getter(Map.prototype, "size");
   const setSize = getter(Set.prototype, "size");
+  const bufferLengths = [getter(ArrayBuffer.prototype, "byteLength"), getter(SharedArrayBuffer.prototype, "byteLength")];
+  const dateTime = uncurry(Date.prototype.getTime);
+  const boxes = {
+    __proto__: null,
+    Number: uncurry(Number.prototype.valueOf),
+    String: uncurry(String.prototype.valueOf),
+    Boolean: uncurry(Boolean.prototype.valueOf),
+    BigInt: uncurry(BigInt.prototype.valueOf),
+    Symbol: uncurry(Symbol.prototype.valueOf),
+  };
+  const indexOf = uncurry(String.prototype.indexOf);
+  const weakMapHas = uncurry(WeakMap.prototype.has);
+  const weakSetHas = uncurry(WeakSet.prototype.has);
+  const Bytes = Uint8Array;
 
   const MAX_DEPTH = 256;
+  const MOST_REJECTIONS = 16;
+  const MOST_ERRORS = 16; // an error's causes and parts, itself included
   // Python reads no longer integer literal (sys.int_info.default_max_str_digits).
   const MAX_DIGITS = 4300;
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+  const replace = (holder, name, value) =>
+    defineProperty(holder, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
 
   // A rope (a string made by `+`) cannot cross to Python; a slice of it is flat.
   const flat = (text) => slice(text, 0);
@@ -73,9 +100,9 @@
   class Unsendable {
     #text; // private: no setter or proxy of the guest's is asked
     constructor(at, key, reason) {
-      let place = typeof key === "undefined" ? "" : step(key);
-      for (; at !== null && at.up !== null; at = at.up) place = step(at.key) + place;
-      this.#text = slice((at === null ? "value" : at.key) + place, 0, 900) + " " + reason;
+      let place = at === null ? key : step(key); // the root's key is what the place begins with
+      for (; at !== null; at = at.up) place = (at.up === null ? at.key : step(at.key)) + place;
+      this.#text = slice(place, 0, 900) + " " + reason;
     }
 
     // What was caught may be anything of the guest's.
@@ -95,7 +122,11 @@
       case "string":
         return stringify(value);
       case "number":
-        if (isInteger(value)) return is(value, -0) ? "-0.0" : StringOf(value);
+        if (is(value, -0)) return "-0.0";
+        // Its own text rounds what is beyond 2**53, which Python would read as another whole number.
+        if (isInteger(value) && !isSafeInteger(value) && value < 1e21 && value > -1e21) {
+          return bigIntText(BigIntOf(value));
+        }
         return StringOf(value);
       case "boolean":
         return value ? "true" : "false";
@@ -106,8 +137,13 @@
       }
       case "object":
         return value === null ? "null" : encodeObject(value, at, key);
+      case "undefined":
+        return undefined; // as in JSON: not there, and null in a list
+      case "function":
+        if (at === null) return undefined; // a script that ends in a definition has no value
+        throw new Unsendable(at, key, "is a function: send what it returns");
       default:
-        return undefined; // undefined, a function, a symbol: as in JSON, not there
+        throw new Unsendable(at, key, "is a symbol");
     }
   }
 
@@ -118,6 +154,7 @@
       depth += 1;
     }
     if (depth > MAX_DEPTH) throw new Unsendable(up, key, "is nested more than 256 deep");
+    if (isProxy(value)) throw new Unsendable(up, key, "is a Proxy: send a plain copy of it");
     const at = { __proto__: null, value, key, up };
     if (isArray(value)) return encodeList(value, value.length, at);
     const prototype = getPrototypeOf(value);
@@ -131,8 +168,9 @@
       const name = keys[i];
       if (typeof name !== "string") continue;
       const property = getOwnPropertyDescriptor(value, name);
-      // An accessor is left out: reading it would run the guest.
+      // An accessor is left out, since reading it would run the guest; and so is a method, as in JSON.
       if (property === undefined || !property.enumerable || !hasOwn(property, "value")) continue;
+      if (typeof property.value === "function") continue;
       const text = encode(property.value, at, name);
       if (text !== undefined) out += (out === "" ? "" : ",") + stringify(name) + ":" + text;
     }
@@ -153,7 +191,10 @@
   function encodeExotic(value, at) {
     const tag = typedArrayTag(value);
     if (tag !== undefined) return encodeList(value, typedArrayLength(value), at);
-    if (holds(toISOString, value)) return stringify(toISOString(value));
+    if (holds(dateTime, value)) {
+      if (holds(toISOString, value)) return stringify(toISOString(value));
+      throw new Unsendable(at.up, at.key, "is an invalid Date");
+    }
     if (holds(mapSize, value)) {
       let out = "";
       mapForEach(value, (item, name) => {
@@ -172,6 +213,21 @@
     if (isError(value)) {
       return "{\"name\":" + stringify(nameOf(value)) + ",\"message\":" + stringify(messageOf(value)) + "}";
     }
+    return encodeByClass(value, at);
+  }
+
+  // The rest is told by its prototypes, which a guest may change, to lose what it would have sent.
+  function encodeByClass(value, at) {
+    for (let i = 0; i < views.length; i += 1) {
+      const told = views[i](value);
+      if (told !== undefined) return stringify(told.text);
+    }
+    for (let each = parent(value), steps = 0; each !== null && steps < 16; each = parent(each), steps += 1) {
+      const told = mapGet(CLASSES, each);
+      if (told === undefined) continue;
+      if (typeof told === "string") throw new Unsendable(at.up, at.key, told);
+      if (holds(told, value)) return encode(told(value), at.up, at.key);
+    }
     return undefined;
   }
 
@@ -183,6 +239,29 @@
       return false;
     }
   }
+
+  // What an object of a class is, to whom it cannot be sent; or how a value is unwrapped.
+  const CLASSES = new Map();
+  const SENDS = {
+    __proto__: null,
+    "is a RegExp: send its source": [RegExp],
+    "is a Promise: await it": [Promise],
+    "is a buffer: send a typed array of it": [ArrayBuffer, SharedArrayBuffer, DataView],
+    "cannot be looked into": [WeakMap, WeakSet, WeakRef],
+    "is an iterator: spread it into an array": [Iterator],
+  };
+  for (const reason in SENDS) {
+    for (let i = 0; i < SENDS[reason].length; i += 1) mapPut(CLASSES, SENDS[reason][i].prototype, reason);
+  }
+  mapPut(CLASSES, getPrototypeOf(getPrototypeOf((async function* () {}).prototype)), "is an iterator: await its items");
+  mapPut(CLASSES, Number.prototype, boxes.Number);
+  mapPut(CLASSES, String.prototype, boxes.String);
+  mapPut(CLASSES, Boolean.prototype, boxes.Boolean);
+  mapPut(CLASSES, BigInt.prototype, boxes.BigInt);
+  mapPut(CLASSES, Symbol.prototype, boxes.Symbol);
+
+  // What classes of ours say of themselves: value => {text, rows} or undefined.
+  const views = setPrototypeOf([], null);
 
   // ---- errors ---------------------------------------------------------------------------------
 
@@ -209,39 +288,54 @@
   freeze(NocturnError);
 
   const isObject = (value) => typeof value === "object" && value !== null;
-  const isError = (value) => isObject(value) && typeof stackOf(value) === "string";
+  const isError = (value) => isObject(value) && typeof stackText(value) === "string";
+  // A DOMException is no Error to the engine: its stack is a property like any other.
+  const stackText = (value) => stackOf(value) ?? (holds(exceptionName, value) ? data(value, "stack") : undefined);
 
-  // The value of a data property, own or inherited, without running a getter or a proxy's trap
-  // more than the language makes us.
+  // The value of a data property, own or inherited, without running a getter or a proxy's trap.
   function data(value, key) {
+    value = target(value);
     for (let depth = 0; value !== null && depth < 16; depth += 1) {
       const property = getOwnPropertyDescriptor(value, key);
       if (property !== undefined) return hasOwn(property, "value") ? property.value : undefined;
-      value = getPrototypeOf(value);
+      value = parent(value);
     }
     return undefined;
+  }
+  const parent = (value) => target(getPrototypeOf(value));
+
+  function own(value, key) {
+    const property = getOwnPropertyDescriptor(value, key);
+    return property !== undefined && hasOwn(property, "value") ? property.value : undefined;
   }
 
   function textOf(value, key, otherwise) {
     const found = data(value, key);
     return typeof found === "string" ? slice(found, 0, textLimit) : otherwise;
   }
-  const nameOf = (error) => textOf(error, "name", "Error");
-  const messageOf = (error) => textOf(error, "message", "");
+  // A DOMException keeps its own where no property shows them.
+  const nameOf = (error) =>
+    holds(exceptionName, error) ? slice(exceptionName(error), 0, textLimit) : textOf(error, "name", "Error");
+  const messageOf = (error) =>
+    holds(exceptionName, error) ? slice(exceptionMessage(error), 0, textLimit) : textOf(error, "message", "");
 
-  // What was thrown, as {name, message, stack, code, tool, detail}; calls nothing of the guest's.
-  function describe(thrown) {
+  // What was thrown, as {name, message, stack, code, tool, detail, cause, errors}; calls nothing of
+  // the guest's. `room` bounds the errors within errors, and with them the cycles among them.
+  function describe(thrown, room = { __proto__: null, left: MOST_ERRORS }) {
     const told = { __proto__: null, name: "Thrown", message: "", stack: "", code: null };
+    room.left -= 1;
     try {
       if (isError(thrown)) {
         told.name = nameOf(thrown);
-        told.message = messageOf(thrown);
-        told.stack = slice(stackOf(thrown), 0, textLimit);
+        const message = messageOf(thrown);
+        told.message = message + hintFor(told.name, message);
+        told.stack = slice(stackText(thrown), 0, textLimit);
         if (isGenuine(thrown)) {
           told.code = textOf(thrown, "code", null);
           told.tool = textOf(thrown, "tool", null);
           told.detail = data(thrown, "detail");
         }
+        describeOthers(thrown, told, room);
       } else if (isObject(thrown)) {
         told.name = textOf(thrown, "name", "Thrown");
         told.message = textOf(thrown, "message", slice(inspect(thrown), 0, textLimit));
@@ -254,33 +348,124 @@
     return told;
   }
 
+  function describeOthers(error, told, room) {
+    const cause = own(error, "cause"), errors = own(error, "errors");
+    if (cause !== undefined && room.left > 0) told.cause = describe(cause, room);
+    if (!isObject(errors) || isProxy(errors) || !isArray(errors)) return;
+    const list = (told.errors = []);
+    for (let i = 0, length = own(errors, "length"); i < length && room.left > 0; i += 1) {
+      const part = { __proto__: null, value: describe(own(errors, i), room), enumerable: true };
+      defineProperty(list, i, part);
+    }
+  }
+
+  // What `describe` told, as JSON text of at most so many characters, at the price of what is least needed.
+  function errorText(told, most) {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      try {
+        const text = encode(told, null, "error");
+        if (text.length <= most) return text;
+      } catch {
+        // The detail is the guest's, so it may be anything.
+      }
+      if (attempt === 0) told.detail = null;
+      else told.cause = told.errors = null;
+    }
+    return null;
+  }
+
+  // A script that was written for Node or a browser misses something: say what is here.
+  const UNDEFINED = /^'?(\w+)'? is not defined$/;
+  const INSTEAD = {
+    __proto__: null,
+    require: "there are no packages and no files here: the tools are in nocturn, and Buffer, URL and crypto are globals",
+    module: "a script's result is the value of its last statement",
+    exports: "a script's result is the value of its last statement",
+    process: "a script's arguments are nocturn.args, and it has no environment",
+    fetch: "a script has no network, only the tools in nocturn",
+    XMLHttpRequest: "a script has no network, only the tools in nocturn",
+    window: "there is no page here; globals are in globalThis",
+    document: "there is no page here",
+    Intl: "the engine has none; numbers have toLocaleString, dates toISOString",
+    WebAssembly: "the engine has none",
+  };
+  function hintFor(name, message) {
+    const missed = name === "ReferenceError" ? match(UNDEFINED, message) : null;
+    return missed !== null && missed[1] in INSTEAD ? "; " + INSTEAD[missed[1]] : "";
+  }
+
   // ---- calls ----------------------------------------------------------------------------------
 
   let ceiling = 1; // the longest frame, in UTF-16 units, that the host will read
   let textLimit = 1; // the longest text in an error, so that five of them, escaped, are below it
   let consoleLimit = 1; // the most console text, in bytes, hence in UTF-16 units too
 
-  const call = (tool, args) => {
-    const head = '{"type":"call","tool":' +
-      (typeof tool === "string" ? stringify(slice(tool, 0, 4096)) : "null") + ",";
-    let text;
+  // What comes after the head, which tells calls in flight apart.
+  function request(tool, args) {
+    const name = '"tool":' + (typeof tool === "string" ? stringify(slice(tool, 0, 4096)) : "null") + ",";
     try {
       const body = args === undefined ? "{}" : encode(args, null, "arguments");
-      text = head + '"args":' + (body === undefined ? "null" : body) + "}";
-      if (text.length > ceiling) text = head + '"size":' + text.length + "}";
+      const text = name + '"args":' + (body === undefined ? "null" : body) + "}";
+      return text.length > ceiling ? name + '"size":' + text.length + "}" : text;
     } catch (problem) {
       const reason = Unsendable.textOf(problem);
       if (reason === undefined) throw problem;
-      text = head + '"unsendable":' + stringify(reason) + "}";
+      return name + '"unsendable":' + stringify(reason) + "}";
     }
-    const reply = parse(exchange(flat(text)));
-    if (hasOwn(reply, "error")) {
-      const { code, message, tool: name, detail } = reply.error;
-      throw new NocturnError(code, message, name, detail);
+  }
+
+  function valueOf(reply) {
+    if (!hasOwn(reply, "error")) return reply.value;
+    const { code, message, tool, detail } = reply.error;
+    throw new NocturnError(code, message, tool, detail);
+  }
+
+  const call = (tool, args) => {
+    const text = request(tool, args);
+    while (flights.count >= mostFlights) land(parse(receive())); // this one is in flight, too
+    let reply = parse(exchange(flat('{"type":"call",' + text)));
+    while (hasOwn(reply, "id")) {
+      land(reply);
+      reply = parse(receive());
     }
-    return reply.value;
+    depart();
+    return valueOf(reply);
   };
-  const now = () => call("time_now");
+
+  // Calls in flight by their id, and those that wait for room: the host refuses one too many.
+  const flights = { __proto__: null, open: new Map(), count: 0, last: 0, first: null, end: null };
+  let mostFlights = 1;
+
+  const callAsync = (tool, args) =>
+    new PromiseOf((resolve, reject) => {
+      const entry = { __proto__: null, text: request(tool, args), resolve, reject, next: null };
+      if (flights.first === null) flights.first = entry;
+      else flights.end.next = entry;
+      flights.end = entry;
+      depart();
+    });
+
+  function depart() {
+    while (flights.first !== null && flights.count < mostFlights) {
+      const entry = flights.first;
+      flights.first = entry.next;
+      flights.count += 1;
+      flights.last += 1;
+      mapPut(flights.open, flights.last, entry);
+      send(flat('{"type":"call","id":' + flights.last + "," + entry.text));
+    }
+  }
+
+  function land(reply) {
+    const entry = mapGet(flights.open, reply.id);
+    mapDelete(flights.open, reply.id);
+    flights.count -= 1;
+    try {
+      entry.resolve(valueOf(reply));
+    } catch (refused) {
+      entry.reject(refused);
+    }
+  }
 
   // An argument object without a prototype, so that nothing the guest put on one is read.
   function named(fields) {
@@ -298,138 +483,208 @@
     return out;
   };
 
+  // A function that calls a tool at once, with `.async` beside it.
+  const wrapper = (tool, shape) => {
+    const blocking = (...given) => call(tool, apply(shape, undefined, given));
+    const promising = (...given) => {
+      let args;
+      try {
+        args = apply(shape, undefined, given);
+      } catch (problem) { // an option of the guest's threw as it was read
+        return new PromiseOf((_, reject) => reject(problem));
+      }
+      return callAsync(tool, args);
+    };
+    defineProperty(blocking, "async", { __proto__: null, value: freeze(promising), enumerable: true });
+    return freeze(blocking);
+  };
+
+  const now = wrapper("time_now", () => create(null));
   const memory = freeze({
     __proto__: null,
-    write: (path, summary, content, given) =>
-      call("memory_write", named({ __proto__: null, path, summary, content, ...options(given, "ifVersion") })),
-    append: (path, text, given) =>
-      call("memory_append", named({ __proto__: null, path, text, ...options(given, "ifVersion") })),
-    edit: (path, old, text, given) =>
-      call("memory_edit", named({ __proto__: null, path, old, new: text, ...options(given, "ifVersion") })),
-    move: (path, to, given) =>
-      call("memory_move", named({ __proto__: null, path, to, ...options(given, "ifVersion") })),
-    read: (path) => call("memory_read", named({ __proto__: null, path })),
-    stat: (path) => call("memory_stat", named({ __proto__: null, path })),
-    list: (given) => call("memory_list", options(given, "limit", "cursor")),
-    remove: (path, given) =>
-      call("memory_remove", named({ __proto__: null, path, ...options(given, "ifVersion") })),
+    write: wrapper("memory_write", (path, summary, content, given) =>
+      named({ __proto__: null, path, summary, content, ...options(given, "ifVersion") })),
+    append: wrapper("memory_append", (path, text, given) =>
+      named({ __proto__: null, path, text, ...options(given, "ifVersion") })),
+    edit: wrapper("memory_edit", (path, old, text, given) =>
+      named({ __proto__: null, path, old, new: text, ...options(given, "ifVersion") })),
+    move: wrapper("memory_move", (path, to, given) =>
+      named({ __proto__: null, path, to, ...options(given, "ifVersion") })),
+    read: wrapper("memory_read", (path) => named({ __proto__: null, path })),
+    stat: wrapper("memory_stat", (path) => named({ __proto__: null, path })),
+    list: wrapper("memory_list", (given) => options(given, "limit", "cursor")),
+    search: wrapper("memory_search", (query, given) =>
+      named({ __proto__: null, query, ...options(given, "limit") })),
+    remove: wrapper("memory_remove", (path, given) =>
+      named({ __proto__: null, path, ...options(given, "ifVersion") })),
   });
 
   freeze(call);
-  freeze(now);
-  for (const name in memory) freeze(memory[name]);
+  freeze(callAsync);
 
-  // ---- console --------------------------------------------------------------------------------
+  // ---- proxies ----------------------------------------------------------------------------------
+  //
+  // The language does not tell a proxy from its target, and asking it anything runs a trap. So each is
+  // marked as it is made, by a private field, which no trap sees; there is no other way to make one.
 
-  // A value as a person reads it: own data properties only, nothing of the guest's is run.
-  function inspect(value, depth = 0, seen = null) {
+  const ProxyOf = Proxy;
+  const { revocable } = Proxy;
+
+  class Mark extends (function (marked) { return marked; }) {
+    #behind;
+
+    constructor(proxy, behind) {
+      super(proxy);
+      this.#behind = behind;
+    }
+
+    static isOn(value) {
+      return #behind in value;
+    }
+
+    // What is behind a value that may be a proxy; null behind one that was revoked.
+    static target(value) {
+      while (value !== null && #behind in value) value = value.#behind;
+      return value;
+    }
+
+    static revoke(proxy) {
+      proxy.#behind = null;
+    }
+  }
+  const { isOn: isProxy, target, revoke: markRevoked } = Mark;
+
+  function NotedProxy(of, handler) {
+    if (new.target === undefined) throw new TypeErrorOf("Proxy must be called with new");
+    return new Mark(new ProxyOf(of, handler), of);
+  }
+  defineProperty(NotedProxy, "name", { __proto__: null, value: "Proxy" });
+  NotedProxy.prototype = undefined;
+  replace(NotedProxy, "revocable", { revocable(of, handler) {
+    const { proxy, revoke } = revocable(of, handler);
+    new Mark(proxy, of);
+    return { proxy, revoke() { revoke(); markRevoked(proxy); } };
+  } }.revocable);
+  replace(globalThis, "Proxy", NotedProxy);
+
+  // ---- pieces: what only some scripts touch -------------------------------------------------------
+  //
+  // The worker hands over their texts, and each is evaluated when a script first needs it. It works with
+  // `kit`, what was captured here, and not with what the guest has made of the language since.
+
+  const texts = { __proto__: null };
+  const loaded = { __proto__: null };
+  const NEEDS = {
+    __proto__: null, inspect: ["layout"], console: ["inspect", "layout"], buffer: ["text"], url: ["text"],
+  };
+  function piece(name) {
+    if (name in loaded) return loaded[name];
+    const needs = NEEDS[name] ?? [];
+    const first = needs.length > 0 ? piece(needs[0]) : undefined;
+    const second = needs.length > 1 ? piece(needs[1]) : undefined;
+    return (loaded[name] = evaluate(texts[name])(kit, first, second));
+  }
+
+  // A global that becomes a plain one when it is first touched, or is set to something else before.
+  function lazily(name, from) {
+    defineProperty(globalThis, name, {
+      __proto__: null,
+      get() {
+        const value = piece(from)[name];
+        replace(globalThis, name, value);
+        return value;
+      },
+      set(value) {
+        defineProperty(globalThis, name, {
+          __proto__: null, value, writable: true, enumerable: true, configurable: true,
+        });
+      },
+      enumerable: false,
+      configurable: true,
+    });
+  }
+  const LAZY = {
+    __proto__: null,
+    TextEncoder: "text",
+    TextDecoder: "text",
+    Buffer: "buffer",
+    URL: "url",
+    URLSearchParams: "url",
+    structuredClone: "clone",
+    Crypto: "crypto",
+    crypto: "crypto",
+  };
+  for (const name in LAZY) lazily(name, LAZY[name]);
+
+  // The engine has no Intl, and leaves numbers without their separators.
+  const numberOf = uncurry(Number.prototype.valueOf);
+  const bigIntOf = uncurry(BigInt.prototype.valueOf);
+  replace(Number.prototype, "toLocaleString", { toLocaleString(locales, options) {
+    return piece("locale").show(numberOf(this), options);
+  } }.toLocaleString);
+  replace(BigInt.prototype, "toLocaleString", { toLocaleString(locales, options) {
+    return piece("locale").show(bigIntOf(this), options);
+  } }.toLocaleString);
+
+  // ---- console ----------------------------------------------------------------------------------
+
+  const printer = () => piece("console");
+  const inspect = (value) => typeof value === "string" ? value : piece("inspect")(value);
+
+  // As a person reads it; undefined for what is more than one word.
+  function primitive(value) {
     switch (typeof value) {
-      case "string":
-        return depth === 0 ? value : stringify(value);
       case "bigint":
         return bigIntText(value) + "n";
       case "symbol":
         return symbolText(value);
       case "number":
         return is(value, -0) ? "-0" : StringOf(value);
-      case "function": {
-        const name = textOf(value, "name", "");
-        const kind = match(/^class\b/, functionText(value)) === null ? "Function" : "class";
-        return "[" + kind + (name === "" ? " (anonymous)" : ": " + name) + "]";
-      }
-      case "object":
-        return value === null ? "null" : inspectObject(value, depth, seen);
+      case "function":
+        return undefined;
       default:
-        return StringOf(value);
+        return typeof value === "object" && value !== null ? undefined : StringOf(value);
     }
   }
 
-  function inspectObject(value, depth, seen) {
-    for (let each = seen; each !== null; each = each.up) {
-      if (each.value === value) return "[Circular]";
-    }
-    if (isError(value)) {
-      const message = messageOf(value);
-      return nameOf(value) + (message === "" ? "" : ": " + message);
-    }
-    if (holds(toISOString, value)) return toISOString(value);
-    if (getPrototypeOf(value) === RegExpPrototype && holds(regExpSource, value)) return regExpText(value);
-    const up = { __proto__: null, value, up: seen };
-    const inner = (item) => inspect(item, depth + 1, up);
-    const parts = { __proto__: null, text: "", count: 0 };
-    const add = (text) => {
-      parts.count += 1;
-      if (parts.count <= 100) parts.text += (parts.count === 1 ? "" : ", ") + text;
-    };
-    const close = (open, end) => {
-      if (parts.count > 100) parts.text += ", … " + (parts.count - 100) + " more";
-      if (parts.text === "") return open + end;
-      return open === "[" ? open + parts.text + end : open + " " + parts.text + " " + end;
-    };
-    const deep = depth >= 4;
-    if (isArray(value) || typedArrayTag(value) !== undefined) {
-      const tag = isArray(value) ? "" : typedArrayTag(value) + "(" + typedArrayLength(value) + ") ";
-      if (deep) return "[Array]";
-      const length = isArray(value) ? value.length : typedArrayLength(value);
-      for (let i = 0; i < length && i < 100; i += 1) {
-        const property = getOwnPropertyDescriptor(value, i);
-        add(property === undefined ? "<empty>" : hasOwn(property, "value") ? inner(property.value) : "[Getter]");
-      }
-      parts.count = length > 100 ? length : parts.count;
-      return tag + close("[", "]");
-    }
-    if (holds(mapSize, value)) {
-      if (deep) return "[Map]";
-      mapForEach(value, (item, key) => add(inner(key) + " => " + inner(item)));
-      return "Map(" + mapSize(value) + ") " + close("{", "}");
-    }
-    if (holds(setSize, value)) {
-      if (deep) return "[Set]";
-      setForEach(value, (item) => add(inner(item)));
-      return "Set(" + setSize(value) + ") " + close("{", "}");
-    }
-    const prototype = getPrototypeOf(value);
-    let name = "";
-    if (prototype === null) name = "[Object: null prototype] ";
-    else if (prototype !== ObjectPrototype) {
-      const constructor = data(prototype, "constructor");
-      if (typeof constructor === "function") name = textOf(constructor, "name", "") + " ";
-    }
-    if (deep) return "[" + (name === "" ? "Object" : slice(name, 0, -1)) + "]";
-    const keys = ownKeys(value);
-    for (let i = 0; i < keys.length; i += 1) {
-      const key = keys[i];
-      const property = getOwnPropertyDescriptor(value, key);
-      if (property === undefined || !property.enumerable) continue;
-      const label = typeof key === "symbol" ? "[" + symbolText(key) + "]"
-        : match(IDENTIFIER, key) !== null ? key : stringify(key);
-      add(label + ": " + (hasOwn(property, "value") ? inner(property.value) : "[Getter]"));
-    }
-    return name + close("{", "}");
-  }
-
-  // RegExp.prototype.toString would ask the guest's `source` and `flags`.
-  function regExpText(value) {
-    let text = "/" + regExpSource(value) + "/";
-    for (let i = 0; i < regExpFlags.length; i += 1) {
-      if (regExpHas[regExpFlags[i]](value)) text += regExpFlags[i];
+  // A line of plain text, as most are; undefined where it takes more.
+  function plain(values) {
+    if (values.length > 1 && typeof values[0] === "string" && indexOf(values[0], "%") >= 0) return undefined;
+    let text = "";
+    for (let i = 0; i < values.length; i += 1) {
+      const part = primitive(values[i]);
+      if (part === undefined) return undefined;
+      text += (i === 0 ? "" : " ") + part;
     }
     return text;
   }
 
-  function line(level, values) {
-    let text = "";
-    for (let i = 0; i < values.length; i += 1) {
-      let part;
-      try {
-        part = inspect(values[i]);
-      } catch {
-        part = "(a value that cannot be shown)";
-      }
-      text += (i === 0 ? "" : " ") + part;
-    }
+  let margin = "";
+  function print(level, text) {
+    if (margin !== "") text = margin + replaceLines(text, "\n" + margin);
     if (text.length > consoleLimit) text = slice(text, 0, consoleLimit + 1); // it is over already
     send(flat('{"type":"console","level":"' + level + '","text":' + stringify(text) + "}"));
+  }
+
+  function replaceLines(text, by) {
+    let out = "", from = 0;
+    for (let at = indexOf(text, "\n"); at >= 0; at = indexOf(text, "\n", from)) {
+      out += slice(text, from, at) + by;
+      from = at + 1;
+    }
+    return out + slice(text, from);
+  }
+
+  function line(level, values) {
+    let text = plain(values);
+    if (text === undefined) {
+      try {
+        text = printer().format(values);
+      } catch {
+        text = "(a value that cannot be shown)";
+      }
+    }
+    print(level, text);
   }
 
   const console = {
@@ -439,7 +694,61 @@
     warn: (...values) => line("warn", values),
     error: (...values) => line("error", values),
     debug: (...values) => line("debug", values),
+    assert(condition, ...values) {
+      if (!condition) printer().assert(values);
+    },
   };
+  for (const name of ["table", "dir", "dirxml", "trace", "group", "groupCollapsed", "groupEnd", "count",
+    "countReset", "time", "timeLog", "timeEnd", "clear"]) {
+    console[name] = { [name]: (...values) => apply(printer()[name], undefined, values) }[name];
+  }
+
+  // RegExp.prototype.toString would ask the guest's `source` and `flags`.
+  function regExpText(value) {
+    if (value === RegExpPrototype || !holds(regExpHas.g, value)) return undefined;
+    let text = "/" + regExpSource(value) + "/";
+    for (let i = 0; i < regExpFlags.length; i += 1) {
+      if (regExpHas[regExpFlags[i]](value)) text += regExpFlags[i];
+    }
+    return text;
+  }
+
+  // The bytes of a buffer; undefined where it has none any more.
+  function bytesOf(buffer) {
+    try {
+      return new Bytes(buffer);
+    } catch {
+      return undefined;
+    }
+  }
+
+  // An arguments object, told without asking for a tag that might be a getter.
+  const objectText = uncurry(Object.prototype.toString);
+  function isArguments(value) {
+    for (let at = value, steps = 0; at !== null && steps < 16; at = getPrototypeOf(at), steps += 1) {
+      if (isProxy(at) || hasOwn(at, toStringTag)) return false;
+    }
+    return objectText(value) === "[object Arguments]";
+  }
+
+  // The frames of an error that are the script's, one a line. Ours have no name and a low line.
+  const FRAME = /^    at (?:(.*) \()?(.*):(\d+):(\d+)\)?$/;
+  function frames(error) {
+    const stack = stackText(error);
+    let out = "";
+    if (typeof stack !== "string") return out;
+    for (let from = 0, to = 0; to >= 0 && from < stack.length; from = to + 1) {
+      to = indexOf(stack, "\n", from);
+      const found = match(FRAME, to < 0 ? slice(stack, from) : slice(stack, from, to));
+      if (found === null) continue;
+      const lead = found[2] === "<input>" ? LEAD.length : 0;
+      if (lead > 0 && +found[3] <= lead) continue;
+      const place = found[2] + ":" + (+found[3] - lead) + ":" + found[4];
+      const name = found[1] === "<eval>" || found[1] === "<anonymous>" ? undefined : found[1];
+      out += (out === "" ? "" : "\n") + "    at " + (name === undefined ? place : name + " (" + place + ")");
+    }
+    return out;
+  }
 
   // ---- JSON.stringify, made to end ------------------------------------------------------------
   //
@@ -478,35 +787,13 @@
     __proto__: null, value: safeJSON.stringify, writable: true, enumerable: false, configurable: true,
   });
 
-  // ---- jobs that nobody awaits ----------------------------------------------------------------
-  //
-  // What they throw would leave the engine as an exception, which runs the guest where no call can
-  // be made (the process would abort), so it is caught here and ends the run as an uncaught error.
+  // ---- what is there later, or once --------------------------------------------------------------
 
-  const guarded = (callback) => (...given) => {
-    try {
-      apply(callback, undefined, given);
-    } catch (thrown) {
-      if (outcome.uncaught === null) outcome.uncaught = { __proto__: null, thrown };
-    }
+  const uncaught = (thrown) => {
+    if (outcome.uncaught === null) outcome.uncaught = { __proto__: null, thrown };
   };
-  const replace = (holder, name, value) =>
-    defineProperty(holder, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
-
-  const later = globalThis.queueMicrotask;
-  replace(globalThis, "queueMicrotask", { queueMicrotask(callback) {
-    later(typeof callback === "function" ? guarded(callback) : callback);
-  } }.queueMicrotask);
-
-  const Registry = globalThis.FinalizationRegistry;
-  function GuardedRegistry(callback) {
-    const given = typeof callback === "function" ? guarded(callback) : callback;
-    return construct(Registry, [given], new.target); // throws without `new`, as it should
-  }
-  defineProperty(GuardedRegistry, "name", { __proto__: null, value: "FinalizationRegistry" });
-  defineProperty(GuardedRegistry, "prototype", { __proto__: null, value: Registry.prototype, writable: false });
-  replace(Registry.prototype, "constructor", GuardedRegistry);
-  replace(globalThis, "FinalizationRegistry", GuardedRegistry);
+  const timers = pieces.timers({ __proto__: null, apply, replace, uncaught, uncurry });
+  pieces.abort({ __proto__: null, replace, uncaught, later: timers.later });
 
   // ---- Math.random ----------------------------------------------------------------------------
   //
@@ -528,11 +815,7 @@
 
   // ---- the worker's side ----------------------------------------------------------------------
 
-  // The engine calls every source `<input>`: lines after this many are the guest's, not ours. The
-  // host takes them off again (host/location.py).
-  const LEAD = repeat("\n", 1000);
-
-  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null };
+  const outcome = { __proto__: null, state: "none", value: undefined, source: "", uncaught: null, refused: false, missing: null };
   const settle = (state, value) => {
     outcome.state = state;
     outcome.value = value;
@@ -540,8 +823,12 @@
 
   function start(text) {
     const given = parse(text);
-    outcome.source = given.source;
+    native.source = outcome.source = given.source;
+    native.name = given.name;
+    modules = given.modules;
+    native.modules = { __proto__: null, ...modules, nocturn: OWN_MODULE };
     ceiling = given.ceiling;
+    mostFlights = given.calls_in_flight;
     textLimit = ceiling > 40 * 8192 ? 8192 : (ceiling / 40) | 0;
     consoleLimit = given.console_bytes;
     const lasting = (name, value, writable) =>
@@ -552,6 +839,7 @@
     lasting("nocturn", freeze({
       __proto__: null,
       call,
+      callAsync,
       memory,
       now,
       args: freeze(given.args),
@@ -561,29 +849,108 @@
     lasting("print", (...values) => line("log", values), true);
   }
 
+  // ---- the engine's own interface, where it has one (worker/native.py) ---------------------------
+
+  const OWN_MODULE =
+    "const all = globalThis.nocturn;\nexport default all;\n" +
+    "export const { call, callAsync, memory, now, args } = all;\n" +
+    "const { NocturnError } = globalThis;\nexport { NocturnError };\n";
+  let modules = create(null);
+
+  // How the source ended. What is neither a script nor a module was meant to be what was read further.
+  native.ended = (how, value, other) => {
+    if (how === "value") return settle("value", value);
+    if (how === "neither" && placeOf(other) > placeOf(value)) return settle("thrown", other);
+    outcome.refused = how === "missed";
+    settle("thrown", value);
+  };
+
+  // The worker looks at this promise: no rejection of it is unseen.
+  native.awaiting = (promise) => {
+    settle("pending", undefined);
+    mapDelete(rejections, promise);
+  };
+
+  // With `await` at its top, the engine puts a script's value into an object.
+  native.boxed = (box) => {
+    if (!hasOwn(box, "value")) throw new TypeErrorOf("the script's value was lost: Object.prototype has a value");
+    return own(box, "value");
+  };
+
+  // A module's value is its default export.
+  native.module = (namespace) => own(namespace, "default");
+
+  native.lost = uncaught;
+
+  native.missing = (name) => {
+    outcome.missing = name;
+    let offered = "nocturn";
+    const names = ownKeys(modules);
+    for (let i = 0; i < names.length; i += 1) offered += ", " + stringify(names[i]);
+    const error = new TypeErrorOf("there is no module " + stringify(slice(name, 0, 900)) + "; there are: " +
+      slice(offered, 0, 4096));
+    return error;
+  };
+
+  native.rejected = (promise, reason, handled) => {
+    if (handled) mapDelete(rejections, promise);
+    else mapPut(rejections, promise, reason);
+  };
+  const rejections = new Map();
+
+  // Line and column of a SyntaxError, as one number.
+  function placeOf(error) {
+    const found = isError(error) ? match(/:(\d{1,9}):(\d{1,9})/, stackOf(error)) : null;
+    return found === null ? 0 : found[1] * 1e9 + +found[2];
+  }
+
+  // Without that interface: no `await` at the top, no modules, and each source is called `<input>`.
+  // Lines after this many are the guest's, not ours; the host takes them off (host/location.py).
+  const LEAD = repeat("\n", 1000);
+
   function run() {
     try {
-      const source = LEAD + outcome.source;
-      outcome.source = "";
-      const value = evaluate(source);
-      if (isObject(value) && isPromise(value)) {
-        settle("pending", undefined);
-        then(value, (item) => settle("value", item), (reason) => settle("thrown", reason));
-      } else {
-        settle("value", value);
-      }
+      const value = evaluate(LEAD + outcome.source);
+      if (!isObject(value) || !isPromise(value)) return settle("value", value);
+      settle("pending", undefined);
+      then(value, (item) => settle("value", item), (reason) => settle("thrown", reason));
     } catch (thrown) {
+      if (isError(thrown) && nameOf(thrown) === "SyntaxError" && match(NEEDS_NATIVE, outcome.source) !== null) {
+        const message = messageOf(thrown) + " (on this platform there is no await at the top of a script, and no module)";
+        defineProperty(thrown, "message", { __proto__: null, value: message });
+      }
       settle("thrown", thrown);
     }
+  }
+  const NEEDS_NATIVE = /\b(?:await|import|export)\b/;
+
+  // What the worker waits for once no job is left: "" for nothing, "reply", or a timer's milliseconds.
+  function next() {
+    if (outcome.uncaught !== null || outcome.state === "none" || outcome.state === "thrown") return "";
+    const wait = timers.wait(outcome.state === "pending");
+    if (wait >= 0) return StringOf(wait);
+    return flights.count > 0 ? "reply" : "";
+  }
+
+  function turn(text) {
+    if (text === "") return timers.turn();
+    land(parse(text));
+    depart();
   }
 
   // `then` throws on what is no promise; a guest's thenable is a value, not awaited.
   function isPromise(value) {
     for (let each = value, depth = 0; each !== null && depth < 16; depth += 1) {
-      if (each === PromiseOf.prototype) return true;
-      each = getPrototypeOf(each);
+      if (each === PromisePrototype) return !isProxy(value);
+      each = parent(each);
     }
     return false;
+  }
+
+  // Keeps the text of a piece: its name, a line break, its source.
+  function keep(text) {
+    const end = indexOf(text, "\n");
+    texts[slice(text, 0, end)] = slice(text, end + 1);
   }
 
   // What every run does, done once for nothing, so that the fork's pages are its own.
@@ -591,7 +958,8 @@
     const given = parse(text);
     randomFrom(given.seed);
     freeze(given.args);
-    evaluate(given.source);
+    native.source = outcome.source = given.source;
+    native.name = given.name;
     flat('{"value":' + encode(given, null, "value") + "}");
   }
 
@@ -605,6 +973,13 @@
     } else if (outcome.uncaught !== null) {
       settle("thrown", outcome.uncaught.thrown);
     }
+    const text = ending();
+    const whole = flat(slice(text, 0, -1) + unhandledText(ceiling - text.length) + "}");
+    settle("none", undefined); // a rehearsal leaves nothing
+    return whole;
+  }
+
+  function ending() {
     if (outcome.state === "pending") return '{"type":"done","status":"never_settles"}';
     try {
       if (outcome.state === "value") {
@@ -612,7 +987,7 @@
         if (text !== undefined && text.length > ceiling) {
           return '{"type":"done","status":"output_limit","size":' + text.length + "}";
         }
-        return flat('{"type":"done","status":"ok","value":' + (text === undefined ? "null" : text) + "}");
+        return '{"type":"done","status":"ok","value":' + (text === undefined ? "null" : text) + "}";
       }
     } catch (problem) {
       const reason = Unsendable.textOf(problem);
@@ -620,23 +995,60 @@
         : { __proto__: null, name: "TypeError", message: "the result cannot leave: " + reason };
     }
     const told = describe(outcome.value);
-    let text = "";
-    try {
-      text = encode(told, null, "error");
-    } catch {
-      // The detail is the guest's, so it may be anything.
-    }
-    if (text === "" || text.length > ceiling) {
-      told.detail = null;
-      text = encode(told, null, "error");
-    }
+    if (outcome.refused) told.module = outcome.missing;
     const noMemory = told.name === "InternalError" && told.message === "out of memory";
-    const status = noMemory ? "memory_limit" : "guest_error";
-    return flat('{"type":"done","status":"' + status + '","error":' + text + "}");
+    const status = noMemory ? "memory_limit" : outcome.refused ? "refused_source" : "guest_error";
+    const text = errorText(told, ceiling);
+    return '{"type":"done","status":"' + status + '"' + (text === null ? "" : ',"error":' + text) + "}";
   }
 
+  // The rejections that nobody has looked at, as many as there is room for.
+  function unhandledText(room) {
+    let out = "", count = 0;
+    mapForEach(rejections, (reason) => {
+      count += 1;
+      if (count > MOST_REJECTIONS || (outcome.state === "thrown" && reason === outcome.value)) return;
+      const text = errorText(describe(reason), room - out.length - 32);
+      if (text !== null) out += (out === "" ? ',"unhandled":[' : ",") + text;
+    });
+    return out === "" ? "" : out + "]";
+  }
+
+  const kit = freeze({
+    __proto__: null,
+    defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, hasOwn, isArray, toStringTag, StringOf,
+    ObjectPrototype,
+    slice, repeat, match, indexOf, stringify,
+    charCode: uncurry(String.prototype.charCodeAt),
+    codePoint: uncurry(String.prototype.codePointAt),
+    padStart: uncurry(String.prototype.padStart),
+    padEnd: uncurry(String.prototype.padEnd),
+    upper: uncurry(String.prototype.toUpperCase),
+    radix: uncurry(Number.prototype.toString),
+    toFixed: uncurry(Number.prototype.toFixed),
+    max: Math.max, min: Math.min, round: Math.round, floor: Math.floor, sqrt: Math.sqrt,
+    parseInt, parseFloat, Error,
+    now: performance.now,
+    holds, parent, target, isProxy, data, textOf, isError, nameOf, messageOf, isPromise, isArguments, primitive, frames, replaceLines,
+    list: () => setPrototypeOf([], null), // an array whose items no setter of the guest's sees
+    functionText, toISOString, dateTime, regExpText, boxes, bufferLengths,
+    typedArrayTag, typedArrayLength, mapSize, mapForEach, setSize, setForEach,
+    bytesOf,
+    viewBuffer: getter(DataView.prototype, "buffer"),
+    viewLength: getter(DataView.prototype, "byteLength"),
+    viewOffset: getter(DataView.prototype, "byteOffset"),
+    isWeak: (value) => holds(weakMapHas, value) || holds(weakSetHas, value),
+    views, random, url,
+    print,
+    shift: (by) => { margin = by > 0 ? margin + "  " : slice(margin, 2); },
+  });
+
   return function control(order, text) {
+    if (order === "next") return next();
+    if (order === "turn") return turn(text);
     if (order === "run") return run();
+    if (order === "text") return keep(text);
+    if (order === "load") return void piece(text);
     if (order === "start") return start(text);
     if (order === "warm") return warm(text);
     return finish(text);

@@ -32,6 +32,12 @@ CATALOG_BYTES: Final = 2_048
 CATALOG_LINE_BYTES: Final = 512
 CATALOG_READ_BYTES: Final = 8_192
 """The head of a file that the catalog reads."""
+SEARCH_QUERY_BYTES: Final = 1_024
+SEARCH_TERMS: Final = 32
+"""Words and phrases in one query."""
+SEARCH_HITS: Final = 50
+"""Notes that one search returns at most."""
+SEARCH_HITS_DEFAULT: Final = 10
 
 IMPORT_NOTES: Final = 10_000
 """What comes in with one import: each note is an effect, which the gate rules on."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from pathlib import Path
     from typing import Any, Literal, TypeAlias
 
+    from nocturn.store.catalog import Catalog, NoteCatalog
     from nocturn.store.notes import NoteStore
 
     ModeName: TypeAlias = Literal["watched", "guarded", "strict"]
@@ -29,24 +30,27 @@ class Memory:
 
     Args:
         call: :meth:`nocturn.Workspace.call`.
-        folder: The ``memory/`` folder.
         redact_all: Takes secrets out of several texts at once.
         notes: Gives the notes as files, whose past is looked at without a call.
+        catalog: Gives what derives the catalog.
+        folder: The ``memory/`` folder.
         check: Looks through the notes, and mends what is safe where it is told to.
     """
 
     def __init__(
         self,
         call: Callable[..., Any],
-        folder: Path,
         redact_all: Callable[[Sequence[str]], Sequence[str]],
         notes: Callable[[], NoteStore],
+        catalog: Callable[[], NoteCatalog],
+        folder: Path,
         check: Callable[[bool], Rows],
     ) -> None:
         self._call = call
-        self._folder = folder
         self._redact_all = redact_all
         self._notes = notes
+        self._catalog = catalog
+        self._folder = folder
         self._check = check
 
     def write(
@@ -168,6 +172,26 @@ class Memory:
         """Returns ``{"notes": [as stat, …], "cursor"}``, a page of at most 200."""
         return self._told("memory_list", {"limit": limit, "cursor": cursor}, mode, agent)
 
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+    ) -> Rows:
+        """Returns ``[{"path", "summary", "snippet"}, …]``: the notes that have all of the query.
+
+        Args:
+            query: Words, ``"several in a row"``, and ``beginn*``.
+            limit: How many at most, 1 to 50; the best come first.
+            mode: As for :meth:`write`.
+            agent: As for :meth:`write`.
+        """
+        arguments = {"query": query, "limit": limit}
+        found: Rows = self._call("memory_search", arguments, mode=mode, agent=agent)
+        return found
+
     def remove(
         self,
         path: str,
@@ -273,6 +297,29 @@ class Memory:
         paths = self._redact_all([each["path"] for each in entries])
         return [{**each, "path": path} for each, path in zip(entries, paths, strict=True)]
 
+    def recover(
+        self,
+        slot: str,
+        *,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Brings back what is in the trash, to the path that it had, as :meth:`restore` does.
+
+        Args:
+            slot: Its slot, as :meth:`trash` has it, or the eight digits at its end.
+            mode: Who is there to ask.
+            agent: Whose call it is.
+            dry_run: As for :meth:`write`.
+
+        Raises:
+            NocturnError: ``NOT_FOUND``, there is no such slot, or the history does not know what is
+                in it: it can be copied by hand.
+        """
+        path, number = self._notes().state_in_trash(slot)
+        return self.restore(path, number, mode=mode, agent=agent, dry_run=dry_run)
+
     def import_notes(
         self,
         source: str | os.PathLike[str],
@@ -343,14 +390,17 @@ class Memory:
         It is derived from the files as they are now. A note that cannot be read is left out, with
         a warning on the ``nocturn`` logger that names it.
         """
-        import logging
+        return self._looked().text
 
-        from nocturn.store.catalog import render
+    def catalog_stats(self) -> dict[str, int]:
+        """Returns how full the catalog is.
 
-        catalog = render(self._folder, self._redact_all)
-        for warning in catalog.left_out:
-            logging.getLogger("nocturn").warning("%s", warning)
-        return catalog.text
+        Returns:
+            ``{"bytes", "limit", "left", "listed", "not_listed", "too_long", "unreadable"}``: the
+            first three in bytes; notes that have a line, that have none, that have none since it
+            is over 512 bytes, and that cannot be read.
+        """
+        return self._looked().stats()
 
     def in_prompt(self, prompt: str, tools: Iterable[str] | None = None) -> str:
         """Returns a system prompt with the catalog in it.
@@ -374,6 +424,14 @@ class Memory:
         from nocturn.names import note_path
 
         return note_path(path, lambda text: self._redact_all([text])[0])
+
+    def _looked(self) -> Catalog:
+        import logging
+
+        catalog = self._catalog().look()
+        for warning in catalog.left_out:
+            logging.getLogger("nocturn").warning("%s", warning)
+        return catalog
 
     def _told(
         self,

@@ -21,7 +21,15 @@ from nocturn.visible import first_hidden, visible
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["agent_name", "is_tool_name", "nfc", "note_path", "same_name_key", "stored_summary"]
+__all__ = [
+    "agent_name",
+    "is_module_name",
+    "is_tool_name",
+    "nfc",
+    "note_path",
+    "same_name_key",
+    "stored_summary",
+]
 
 _TOOL_NAME_CHARACTERS: Final = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -197,3 +205,11 @@ def _part_refusal(part: str) -> str | None:
 def is_tool_name(raw: str) -> bool:
     """Returns whether a text is a tool's name: 1 to 64 of ``a-z A-Z 0-9 _ -``."""
     return 0 < len(raw) <= _TOOL_NAME_LENGTH and _TOOL_NAME_CHARACTERS.issuperset(raw)
+
+
+def is_module_name(raw: object) -> bool:
+    """Returns whether a host may offer a module by this name, which no file could have."""
+    parts = raw.split("/") if isinstance(raw, str) else []
+    return parts not in ([], ["nocturn"]) and all(
+        is_tool_name(part) and part == part.lower() for part in parts
+    )

@@ -99,6 +99,16 @@ class Secrecy:
             detail = {"configuration": "vault.enc"}
             raise NocturnError(INTERNAL, message, detail=detail) from None
 
+    def state(self) -> bytes:
+        """Returns what is another one whenever a secret comes, goes or changes; not to be kept."""
+        self.read()
+        return self.scanner.state()
+
+    def redact(self, text: str) -> str:
+        """Takes every secret out of a text."""
+        self.read()
+        return self.scanner.redact(text)
+
     def redact_all(self, texts: Sequence[str]) -> list[str]:
         """Takes every secret out of some texts."""
         self.read()

@@ -18,7 +18,7 @@ from nocturn.tools import BUILT_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it never uses
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
@@ -28,10 +28,12 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.guard.ports import Approver, Clock, SecretSource
     from nocturn.guard.search import Found
     from nocturn.host.execution import Execution
+    from nocturn.host.program import Program
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
     from nocturn.limits import Limits
     from nocturn.memory import Memory, ModeName
     from nocturn.permissions import Permissions
+    from nocturn.purge import Purge
     from nocturn.registry.call import Call
     from nocturn.registry.dispatch import Dispatcher
     from nocturn.registry.tool import Registry, Tool
@@ -46,6 +48,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
         """What :meth:`Workspace.run` takes beside the source."""
 
         filename: str
+        folder: str | os.PathLike[str] | None
         lang: Literal["js"] | None
         mode: ModeName
         agent: str | None
@@ -84,6 +87,7 @@ class Workspace:
         secrets: Where the values are that must not leave, beside the vault: each a
             :class:`~nocturn.guard.ports.SecretSource`.
         limits: The limits of a run that gives none of its own.
+        modules: Sources that any script here may import, by name (``"greet"``, ``"my/greet"``).
         isolation: ``full``, or ``best-effort`` to run with whatever the machine has.
         ask_seconds: How long a question waits in the inbox; None for 120.
 
@@ -100,6 +104,7 @@ class Workspace:
         tools: Iterable[Tool] = (),
         secrets: Iterable[SecretSource] = (),
         limits: Limits | None = None,
+        modules: Mapping[str, str] | None = None,
         isolation: Literal["full", "best-effort"] = "full",
         ask_seconds: float | None = None,
     ) -> None:
@@ -109,6 +114,7 @@ class Workspace:
             raise ConfigurationError(f"the workspace {folder} is a file: name a folder")
         _require_limits(limits)
         self._given_limits = limits
+        self._modules = _modules(modules)
         self._approver = _asking(approver)
         self._ask_seconds = _waitable(ask_seconds)
         self._secrecy = Secrecy(self._place, secrets)
@@ -132,8 +138,14 @@ class Workspace:
         """The notes."""
         from nocturn.memory import Memory
 
-        folder, redact_all = self.path / "memory", self._secrecy.redact_all
-        return Memory(self.call, folder, redact_all, lambda: self._stores.notes, self._checkup)
+        return Memory(
+            self.call,
+            self._secrecy.redact_all,
+            lambda: self._stores.notes,
+            lambda: self._stores.catalog,
+            self.path / "memory",
+            self._checkup,
+        )
 
     @cached_property
     def path(self) -> Path:
@@ -188,6 +200,13 @@ class Workspace:
         return self._stores.notes
 
     @property
+    def purge(self) -> Purge:
+        """Forgetting for good, for the day a secret got in: a note, or a value wherever it is."""
+        from nocturn.purge import Purge
+
+        return Purge(self._stores, self._secrecy)
+
+    @property
     def journal(self) -> Trail:
         """The journal, to read: what was called, what became of it, and whether that is whole."""
         return self._stores.journal.trail
@@ -202,6 +221,7 @@ class Workspace:
         source: str | bytes,
         *,
         filename: str = "<script>",
+        folder: str | os.PathLike[str] | None = None,
         lang: Literal["js"] | None = None,
         mode: ModeName = "strict",
         agent: str | None = None,
@@ -217,6 +237,8 @@ class Workspace:
         Args:
             source: The script; bytes must be UTF-8.
             filename: What errors call it.
+            folder: The script's own folder, out of which it may import scripts by relative paths;
+                None for code that gets no file, such as a model's.
             lang: ``js``, or None for the same.
             mode: Who is there to ask.
             agent: Whose run it is; None: the script's hash is its name.
@@ -239,6 +261,7 @@ class Workspace:
         execution, dispatch = self._prepare(
             source=source,
             filename=filename,
+            folder=folder,
             lang=lang,
             mode=mode,
             agent=agent,
@@ -394,6 +417,7 @@ class Workspace:
         *,
         source: str | bytes,
         filename: str,
+        folder: str | os.PathLike[str] | None,
         lang: str | None,
         mode: str,
         agent: str | None,
@@ -420,8 +444,9 @@ class Workspace:
         from nocturn.host.execution import Execution
 
         bounds = limits or self.limits
+        program = _program(source, filename, folder, self._modules, bounds.source_bytes)
         execution = Execution(
-            source, filename, args, bounds, self._isolation, self._pool, on_call, on_console,
+            program, args, bounds, self._isolation, self._pool, on_call, on_console,
             dry_run=dry_run,
         )  # fmt: skip
 
@@ -429,21 +454,24 @@ class Workspace:
 
         def caller() -> Caller:
             return self._caller(
-                mode, agent, filename, execution.source, cage, execution.clock, execution.alive,
+                mode, agent, filename, program.whole, cage, execution.clock, execution.alive,
                 dry_run=dry_run, run=execution.identity,
             )  # fmt: skip
 
         # A name or a source of secrets that is not usable is said before anything runs.
         guarded = self._secrecy.guards
         known: list[Caller] = [caller()] if agent is not None or guarded else []
+        first = threading.Lock()  # calls in flight together are one caller's
 
         def dispatch(call: Call) -> Any:
             if not known:  # most scripts that only compute never call
                 execution.clock.pause()
                 try:  # what a first call has the host load is not the guest's time
-                    self._secrecy.read_in_a_run()
-                    known.append(caller())
-                    _ = self._dispatcher
+                    with first:
+                        self._secrecy.read_in_a_run()
+                        _ = self._dispatcher
+                        if not known:
+                            known.append(caller())
                 finally:
                     execution.clock.resume(waited=False)
             else:
@@ -543,6 +571,7 @@ class Workspace:
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.moving import moving_tools
         from nocturn.tools.past import past_tools
+        from nocturn.tools.search import search_tools
         from nocturn.tools.time import time_tools
 
         scanner, stores = self._secrecy.scanner, self._stores
@@ -554,6 +583,7 @@ class Workspace:
                 *moving_tools(stores.notes, scanner.redact),
                 *past_tools(stores.notes, scanner.redact),
                 import_tool(stores.notes, scanner.redact),
+                *search_tools(lambda: stores.search),
                 *time_tools(),
             )
         )
@@ -571,7 +601,7 @@ class Workspace:
             if self._made_stores is None:
                 from nocturn.stores import Stores
 
-                self._made_stores = Stores(self._place, self._secrecy.redacted)
+                self._made_stores = Stores(self._place, self._secrecy)
             return self._made_stores
 
     @cached_property
@@ -593,6 +623,53 @@ def _absolute(path: str | os.PathLike[str]) -> str:
         raise ConfigurationError(
             "the current folder is gone: go to another, or give the workspace's path from the root"
         ) from None
+
+
+def _modules(given: Mapping[str, str] | None) -> dict[str, str]:
+    """Returns the modules that scripts may import; a name that no import could mean is told now."""
+    modules = dict(given or {})
+    if modules:
+        from nocturn.names import is_module_name
+
+        for name, source in modules.items():
+            if not is_module_name(name) or not isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
+                raise ConfigurationError(
+                    f'modules has {name!r}: give texts by names like "greet" or "my/greet", in '
+                    "small letters, digits, - and _, and none that is nocturn"
+                )
+    return modules
+
+
+def _program(
+    source: str | bytes,
+    filename: str,
+    folder: str | os.PathLike[str] | None,
+    modules: dict[str, str],
+    limit_bytes: int,
+) -> Program:
+    """Returns what is run, with the files that it may import; what it must not be is in it."""
+    from nocturn.host.program import Program
+
+    if isinstance(source, bytes):
+        try:
+            source = source.decode()
+        except UnicodeDecodeError as problem:
+            refusal = f"the source is not UTF-8 (byte {problem.start}): save it as UTF-8"
+            return Program("", filename, refusal=refusal)
+    program = Program(source, filename, modules=modules)
+    if folder is None or ("import" not in source and "export" not in source):
+        return program
+    from pathlib import Path
+
+    from nocturn.store.scripts import UnreadableError, imported_files
+
+    try:
+        # A link to the folder is the caller's own; what is in there must not lead out of it.
+        place = Path(os.path.realpath(folder))
+        files = imported_files(place, program.name, source, limit_bytes)
+    except UnreadableError as problem:
+        return Program(source, filename, refusal=str(problem))
+    return Program(source, filename, files, modules)
 
 
 def _asking(approver: Approver | Callable[[Any], Any] | None) -> Any:

@@ -61,6 +61,18 @@ def test_house_shows_each_job_beside_the_least_that_it_could_cost() -> None:
         assert rows[least][-1] == ""
 
 
+def test_memory_shows_the_catalog_and_the_search_beside_plain_looks() -> None:
+    rows = table("memory")
+    for job in (
+        "catalog of 60 notes, one edited",
+        "search of a rare word, one note edited",
+        "search of a word that all notes have",
+    ):
+        assert float(rows[job][-1].replace(",", "")) > 0
+    for least in ("walk + read 60 heads", "grep -r in 60 notes"):
+        assert rows[least][-1] == ""
+
+
 @linux_only
 def test_jail_shows_each_target_and_whether_it_is_met() -> None:
     rows = table("jail")

@@ -108,8 +108,18 @@ def _versions() -> dict[str, str]:
             told[name] = version(name)
         except PackageNotFoundError:
             told[name] = "not installed"
+    told["sqlite"] = _sqlite()
     told["system"] = f"{platform.system()} {platform.release()} {platform.machine()}"
     return told
+
+
+def _sqlite() -> str:
+    import sqlite3
+
+    from nocturn.store.fulltext import has_full_text
+
+    search = "with FTS5" if has_full_text() else "without FTS5: notes cannot be searched"
+    return f"{sqlite3.sqlite_version}, {search}"
 
 
 def _places(workspace: Path) -> Mapping[str, dict[str, str | None]]:
@@ -127,6 +137,7 @@ def _places(workspace: Path) -> Mapping[str, dict[str, str | None]]:
         "policy": workspace / "policy.toml",
         "journal": workspace / ".nocturn" / "journal.jsonl",
         "inbox": workspace / ".nocturn" / "inbox.db",
+        "search": workspace / ".nocturn" / "search.db",
     }
     return {name: {"path": str(path), "mode": _mode(path)} for name, path in places.items()}
 

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from nocturn.host.result import CallRecord, ConsoleLine, RunError
 
 __all__ = [
+    "RUN_CHARACTERS",
     "call_line",
     "console_line",
     "diff_lines",
     "discard",
     "error_lines",
+    "local_time",
     "say",
     "table",
     "tell",
@@ -27,8 +29,11 @@ __all__ = [
 ]
 
 
+RUN_CHARACTERS: Final = 8
+"""Of a run's id: enough to name it by."""
 _SHOWN: Final = 100
 """How many characters of a source line are shown."""
+_FRAMES: Final = 20
 
 
 def say(text: str) -> None:
@@ -75,25 +80,41 @@ def diff_lines(diff: str) -> str:
 
 
 def error_lines(error: RunError) -> str:
-    """Returns an uncaught error with its place, the source line and a caret under it."""
+    """Returns an error with its place, the source line and a caret under it, and its causes."""
+    lines = _one_error(error)
+    frames = error.stack.splitlines()
+    if len(frames) > 1:
+        lines += [f"    {frame}" for frame in frames[:_FRAMES]]
+    for each in error.errors:
+        lines += [
+            f"  - {line}" if at == 0 else f"    {line}" for at, line in enumerate(_one_error(each))
+        ]
+    cause = error.cause
+    while cause is not None:
+        first, *more = _one_error(cause)
+        lines += [f"  caused by {first}", *(f"  {line}" for line in more)]
+        cause = cause.cause
+    return "\n".join(visible(line) for line in lines)
+
+
+def _one_error(error: RunError) -> list[str]:
     name = f"{error.name} {error.code}" if error.code else error.name
     if error.line is None or error.column is None:
-        return visible(f"{name}: {error.message}")
+        return [f"{name}: {error.message}"]
     lines = [f"{error.file}:{error.line}:{error.column} {name}: {error.message}"]
     source = (error.source_line or "").replace("\t", " ")
     if source.strip():
+        units = source.encode("utf-16-le", "surrogatepass")
+        column = len(units[: 2 * (error.column - 1)].decode("utf-16-le", "surrogatepass"))
         # A long line is shown around the place, so that the caret has something to point at.
-        start = max(0, error.column - 60) if len(source) > _SHOWN else 0
+        start = max(0, column - 59) if len(source) > _SHOWN else 0
         number = str(error.line)
-        before = visible(source[start : error.column - 1], keep="")
+        before = visible(source[start:column], keep="")
         lines += [
-            f"  {number} | {before}{visible(source[error.column - 1 : start + _SHOWN], keep='')}",
+            f"  {number} | {before}{visible(source[column : start + _SHOWN], keep='')}",
             f"  {' ' * len(number)} | {' ' * len(before)}^",
         ]
-    frames = error.stack.splitlines()
-    if len(frames) > 1:
-        lines += [f"    {frame}" for frame in frames[:20]]
-    return "\n".join(visible(line) for line in lines)
+    return lines
 
 
 def value_text(value: Any) -> str | None:
@@ -101,6 +122,16 @@ def value_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return None if value is None else visible(value)
     return visible(json.dumps(value, ensure_ascii=False))
+
+
+def local_time(at: str) -> str:
+    """Returns a moment in ISO 8601 as a clock on the wall shows it."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError):  # not a line of ours
+        return at
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:

@@ -40,7 +40,7 @@ def log(
     ] = _LINES,
     json: Json = False,
 ) -> int:
-    """Show the journal: one line a call, with its ruling, its code and its time.
+    """Show the journal: one line a call, with its run, its ruling, its code and its time.
 
     --verify looks at the whole of it; exit status 0: whole, 3: not, with the lines.
     """
@@ -99,12 +99,14 @@ def _wanted(run: str, agent: str) -> Callable[[dict[str, Any]], bool]:
 
 
 def _cells(line: Line) -> tuple[str, ...]:
-    """Returns a line's cells: when, who, what, on what, how it ended, how much, how long."""
+    """Returns a line's cells: when, run, who, what, on what, how it ended, how much, how long."""
+    from nocturn.cli.layout import RUN_CHARACTERS, local_time
     from nocturn.store.wording import told
 
     said = told(line)
     cells = (
-        ("" if line.sealed else "? ") + _local_time(said.at),
+        ("" if line.sealed else "? ") + local_time(said.at),
+        said.run[:RUN_CHARACTERS],
         said.agent,
         said.tool,
         said.deeds,
@@ -113,15 +115,6 @@ def _cells(line: Line) -> tuple[str, ...]:
         "" if said.ms is None else f"{said.ms} ms",
     )
     return tuple(_clipped(cell) for cell in cells)
-
-
-def _local_time(at: str) -> str:
-    from datetime import datetime
-
-    try:
-        return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError):  # not a line of ours
-        return at
 
 
 def _clipped(text: str) -> str:
@@ -152,13 +145,15 @@ def _tell_verdict(trail: Trail, *, json: bool) -> int:
 
 
 def _verdict_lines(verdict: Verdict) -> Iterator[str]:
+    from nocturn.cli.layout import local_time
+
     if verdict.begins is None:
         yield "there is no chain yet: it begins with the next write"
     else:
         file, line, at = verdict.begins
         state = "whole" if verdict.whole else "NOT WHOLE"
         yield f"{state}: {verdict.lines} sealed lines, {verdict.first} to {verdict.last}"
-        yield f"the chain begins at {file}:{line}, {_local_time(at)}"
+        yield f"the chain begins at {file}:{line}, {local_time(at)}"
     for finding in verdict.findings:
         yield f"{finding.file}:{finding.line} {finding.what}"
     if verdict.problems > len(verdict.findings):
@@ -167,5 +162,7 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
         yield f"before it are {verdict.before} lines that nothing vouches for"
     if verdict.torn:
         yield f"torn by a crash, with nothing missing: {verdict.torn}"
+    if verdict.purged:
+        yield f"purged, as a later line tells of each: {verdict.purged}"
     if not verdict.end_is_known:
         yield "how far it went is not known in this place: a cut of its last lines cannot be seen"

@@ -13,6 +13,7 @@ from nocturn.cli.approvals import approvals
 from nocturn.cli.backup import backup
 from nocturn.cli.doctor import doctor
 from nocturn.cli.grants import grants
+from nocturn.cli.history import undo_run
 from nocturn.cli.log import log
 from nocturn.cli.memory import memory
 from nocturn.cli.options import (
@@ -40,6 +41,7 @@ from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
 
 if TYPE_CHECKING:
+    from nocturn.host.result import CallRecord
     from nocturn.memory import ModeName
 
 __all__ = ["main"]
@@ -169,6 +171,7 @@ def run(
     return _run(
         source, name, args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
         memory, secret_env, isolation, dry_run=dry_run, json=json, show_value=False,
+        folder=None if file == "-" else os.path.dirname(os.path.realpath(file)),
     )  # fmt: skip
 
 
@@ -213,6 +216,8 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
     return 0
 
 
+app.command("undo")(undo_run)
+
 # In the order in which help lists them: after what is used most.
 for _command in (init, log, backup, serve, scan, trust, doctor):
     app.command()(_command)
@@ -234,8 +239,10 @@ def _run(
     dry_run: bool,
     json: bool,
     show_value: bool,
+    folder: str | None = None,
 ) -> int:
     from nocturn.cli.layout import (
+        RUN_CHARACTERS,
         call_line,
         console_line,
         diff_lines,
@@ -252,13 +259,14 @@ def _run(
             result = ws.run(
                 source,
                 filename=name,
+                folder=folder,
                 mode=mode,
                 agent=agent,
                 args=args,
                 limits=limits_of(timeout, memory),
                 dry_run=dry_run,
-                # One exchange answers one frame at a time: while a call waits for a person, what
-                # the guest prints is not read, so that nothing comes between question and answer.
+                # While a call waits for a person, neither is told: nothing comes between question
+                # and answer.
                 on_call=lambda call: tell(call_line(call)),
                 on_console=None if json else lambda line: say(console_line(line)),
             )
@@ -270,12 +278,21 @@ def _run(
         say(text)
     if result.error is not None and not json:
         tell(error_lines(result.error))
+    for rejection in result.unhandled_rejections:
+        if not json:
+            tell(f"nocturn: nobody looked at this rejection:\n{error_lines(rejection)}")
     for each in result.would_write or ():
         if not json:
             tell(diff_lines(each.diff))
+    if not dry_run and any(_changed_a_note(call) for call in result.calls):
+        tell(f"nocturn: nocturn undo {result.run[:RUN_CHARACTERS]} takes back what it changed")
     if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
         tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
     return codes.of_result(result)
+
+
+def _changed_a_note(call: CallRecord) -> bool:
+    return call.code is None and any(each["kind"] == "memory" for each in call.effects)
 
 
 def _read(file: str) -> tuple[bytes, str]:

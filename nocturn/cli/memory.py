@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nocturn.cli.changing import change
 from nocturn.cli.checking import check
 from nocturn.cli.coming import export_notes, import_notes
 from nocturn.cli.editing import edit
+from nocturn.cli.history import diff, history, restore, trash, undo
 from nocturn.cli.options import (
     READ_BYTES,
     AgentName,
@@ -21,14 +23,12 @@ from nocturn.cli.options import (
     SecretEnv,
     Watched,
     Within,
-    mode_of,
     open_workspace,
 )
+from nocturn.cli.purge import purge, rescan
 from nocturn.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nocturn.workspace import Workspace
 
 __all__ = ["memory"]
@@ -69,13 +69,47 @@ def show(
 
 
 @memory.command()
-def catalog(workspace: Folder = None, secret_env: SecretEnv = None) -> int:
+def catalog(
+    workspace: Folder = None,
+    secret_env: SecretEnv = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Say how much room is left.")] = False,
+    json: Json = False,
+) -> int:
     """Print the catalog, as every later prompt carries it."""
     from nocturn.cli.layout import say
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
-        if text := ws.memory.catalog():
+        if stats:
+            told = ws.memory.catalog_stats()
+            say(dumps(told) if json else _room_in_words(told))
+        elif json:
+            say(dumps(ws.memory.catalog()))
+        elif text := ws.memory.catalog():
             say(text)
+    return 0
+
+
+@memory.command()
+def search(
+    query: Annotated[
+        str, typer.Argument(help='Words that a note must have, "several in a row", beginn*.')
+    ],
+    limit: Annotated[int, typer.Option(help="Notes at most, 1 to 50.")] = 10,
+    workspace: Folder = None,
+    secret_env: SecretEnv = None,
+    json: Json = False,
+) -> int:
+    """Find notes by what they say, the best first."""
+    from nocturn.cli.layout import say
+    from nocturn.visible import visible
+
+    with open_workspace(workspace, secret_env=secret_env) as ws:
+        found = ws.memory.search(query, limit=limit)
+    if json:
+        say(dumps(found))
+        return 0
+    for each in found:
+        say(f"{each['path']} — {visible(each['summary'])}\n    {visible(each['snippet'])}")
     return 0
 
 
@@ -94,15 +128,12 @@ def write(
     json: Json = False,
 ) -> int:
     """Write one note, whole."""
-    if content == "-":
-        try:
-            content = sys.stdin.buffer.read(READ_BYTES).decode()
-        except UnicodeDecodeError:
-            raise ConfigurationError("the content is not UTF-8: save it as UTF-8") from None
-    mode = mode_of(watched, guarded)
-    with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
-        done = ws.memory.write(path, summary, content, mode=mode, agent=agent, dry_run=dry_run)
-    return _say_done(done, json, lambda note: f"{note['path']}: {note['bytesWritten']} bytes")
+    body = _given(content, "the content")
+    return change(
+        lambda notes, options: notes.write(path, summary, body, **options), _size_in_words,
+        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
+        secret_env=secret_env, dry_run=dry_run, json=json,
+    )  # fmt: skip
 
 
 @memory.command("rm")
@@ -118,23 +149,95 @@ def remove(
     json: Json = False,
 ) -> int:
     """Move one note to the trash."""
-    mode = mode_of(watched, guarded)
-    with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
-        done = ws.memory.remove(path, mode=mode, agent=agent, dry_run=dry_run)
-    return _say_done(done, json, lambda note: f"{note['path']}: in the trash")
+    return change(
+        lambda notes, options: notes.remove(path, **options),
+        lambda note: f"{note['path']}: in the trash",
+        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
+        secret_env=secret_env, dry_run=dry_run, json=json,
+    )  # fmt: skip
 
 
-def _say_done(done: dict[str, Any], json: bool, in_words: Callable[[dict[str, Any]], str]) -> int:
-    from nocturn.cli.layout import diff_lines, say
+# A text may begin with a hyphen, as an item of a list does.
+@memory.command(context_settings={"ignore_unknown_options": True})
+def append(
+    path: Path,
+    text: Annotated[str, typer.Argument(help="What comes to its end; - reads stdin.")] = "-",
+    workspace: Folder = None,
+    watched: Watched = None,
+    guarded: Guarded = False,
+    within: Within = None,
+    agent: AgentName = None,
+    secret_env: SecretEnv = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> int:
+    """Add to the end of one note, on a line of its own.
 
-    if json:
-        say(dumps(done))
-    elif "would_write" in done:
-        for each in done["would_write"]:
-            say(diff_lines(each["diff"]))
-    else:
-        say(in_words(done))
-    return 0
+    Example: nocturn memory append people/lina.md "- loves swimming"
+    """
+    more = _given(text, "the text")
+    return change(
+        lambda notes, options: notes.append(path, more, **options), _size_in_words,
+        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
+        secret_env=secret_env, dry_run=dry_run, json=json,
+    )  # fmt: skip
+
+
+@memory.command()
+def move(
+    path: Path,
+    to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")],
+    workspace: Folder = None,
+    watched: Watched = None,
+    guarded: Guarded = False,
+    within: Within = None,
+    agent: AgentName = None,
+    secret_env: SecretEnv = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> int:
+    """Give one note another path; its history follows, and nothing is overwritten.
+
+    Example: nocturn memory move lina.md people/lina.md
+    """
+    return change(
+        lambda notes, options: notes.move(path, to, **options),
+        lambda note: f"{note['path']}: is {note['to']} now",
+        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
+        secret_env=secret_env, dry_run=dry_run, json=json,
+    )  # fmt: skip
+
+
+for _command in (history, diff, restore, undo, purge, rescan):
+    memory.command()(_command)
+memory.add_typer(trash)
+
+
+def _given(text: str, what: str) -> str:
+    """Returns the text of an argument, or stdin's where that is a hyphen."""
+    if text != "-":
+        return text
+    try:
+        return sys.stdin.buffer.read(READ_BYTES).decode()
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{what} is not UTF-8: save it as UTF-8") from None
+
+
+def _room_in_words(told: dict[str, int]) -> str:
+    from nocturn.cli.layout import table
+
+    return table(
+        (
+            ("used", f"{told['bytes']:,} of {told['limit']:,} bytes, {told['left']:,} left"),
+            ("notes listed", f"{told['listed']:,}"),
+            ("not listed", f"{told['not_listed']:,}, {told['too_long']:,} of them too long a line"),
+            ("unreadable", f"{told['unreadable']:,}"),
+        )
+    )
+
+
+def _size_in_words(note: dict[str, Any]) -> str:
+    return f"{note['path']}: {note['bytesWritten']} bytes"
 
 
 def _all(ws: Workspace) -> list[dict[str, str]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nocturn.cli.grants import grant_lines
 from nocturn.cli.options import Folder, open_workspace
+from nocturn.cli.person import agreed
 from nocturn.cli.policy import rule_lines
 from nocturn.errors import ConfigurationError
 
@@ -64,7 +64,7 @@ def _take(
             say(f"{name}: trusted already")
             continue
         say(_page(permissions, shown))
-        if not yes and not _agreed(name):
+        if not yes and not agreed(f"Trust {name} as shown?", f"say --yes to trust {name}"):
             say(f"{name}: not trusted")
             return 1
         permissions.trust(shown)
@@ -85,16 +85,3 @@ def _page(permissions: Permissions, shown: Shown) -> str:
     lines = shown.data.decode("utf-8-sig").splitlines()
     text = (f"{at:5} | {visible(line, keep='')}" for at, line in enumerate(lines, 1))
     return "\n".join((head, *text, "", rule_lines(shown.policy), ""))
-
-
-def _agreed(name: str) -> bool:
-    """Asks at the terminal; what was typed before the question stood there is no answer."""
-    if not sys.stdin.isatty():
-        raise ConfigurationError(f"nobody is at a terminal to agree: say --yes to trust {name}")
-    if sys.platform != "win32":
-        import termios
-
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    sys.stderr.write(f"Trust {name} as shown? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from nocturn.cli.options import Folder, Json, open_workspace
+from nocturn.cli.person import LARGEST_BYTES, text_of, typed
 from nocturn.errors import BAD_ARGUMENTS, ConfigurationError, NocturnError
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ vault = typer.Typer(
 
 _OWN: Final = "NOCTURN_"
 _NEVER_FOUND: Final = "nocturn: that is under 4 characters: it is kept, and never looked for"
-_LARGEST_FILE: Final = 1_048_576
-_TERMINAL_LINE: Final = 4_095
-"""Where Linux cuts a line that is typed or pasted at a terminal, without a word."""
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The secret's name.")]
 Weak = Annotated[
@@ -46,7 +43,7 @@ def put(name: Name, extra: Extra = None, workspace: Folder = None, weak: Weak = 
             "the prompt or on stdin, and take what you have just typed for known"
         )
     with open_workspace(workspace) as ws:
-        value = _asked("Value (not shown): ")
+        value = typed("Value (not shown): ")
         ws.vault.set(name, value, weak)
     if _is_too_short(value):
         tell(_NEVER_FOUND)
@@ -131,10 +128,10 @@ def import_dotenv(
 
     try:
         with open(file, "rb") as dotenv:
-            data = dotenv.read(_LARGEST_FILE + 1)
+            data = dotenv.read(LARGEST_BYTES + 1)
     except OSError as error:
         raise ConfigurationError(f"the file {file} cannot be read: {error.strerror}") from None
-    values = parsed(_text(data, "the file", _LARGEST_FILE))
+    values = parsed(text_of(data, "the file"))
     if not values:
         raise ConfigurationError(f"the file {file} has no value")
     return _import(values, workspace, weak)
@@ -160,7 +157,7 @@ def rekey(
         if to == "passphrase":
             if not ws.vault.check()["there"]:
                 raise ConfigurationError("there is no vault: nocturn vault set NAME makes one")
-            new = _asked("New passphrase (not shown): ", again="The same again: ")
+            new = typed("New passphrase (not shown): ", again="The same again: ")
         ws.vault.rekey(to, passphrase=new)
         found = ws.vault.check()
     say(f"rekeyed: {found['secrets']} secrets, protected by {found['protection']}")
@@ -203,48 +200,6 @@ def _import(values: Mapping[str, str], workspace: str | None, weak: bool) -> int
     if len(left_out) == len(values):
         raise NocturnError(BAD_ARGUMENTS, "nothing was kept: see the reasons above")
     return 0
-
-
-def _asked(prompt: str, again: str | None = None) -> str:
-    """Returns what is typed at a prompt that shows nothing, or stdin without its last line end."""
-    if not sys.stdin.isatty():
-        data = sys.stdin.buffer.read(_LARGEST_FILE + 1)
-        return _without_line_end(_text(data, "what stdin gives", _LARGEST_FILE))
-    import getpass
-    import warnings
-
-    with warnings.catch_warnings():
-        # It would go on with what is typed in plain sight.
-        warnings.simplefilter("error", getpass.GetPassWarning)
-        try:
-            typed = getpass.getpass(prompt)
-            repeated = getpass.getpass(again) if again else typed
-        except getpass.GetPassWarning:
-            raise ConfigurationError(
-                "this terminal cannot hide what is typed: give it on stdin"
-            ) from None
-        except EOFError:
-            raise ConfigurationError("nothing was typed: nothing was changed") from None
-    if len(typed.encode("utf-8", "surrogateescape")) >= _TERMINAL_LINE:
-        raise ConfigurationError("a terminal cuts so long a line: give it on stdin")
-    if typed != repeated:
-        raise ConfigurationError("the two are not the same: nothing was changed")
-    return typed
-
-
-def _text(data: bytes, what: str, limit: int) -> str:
-    if len(data) > limit:
-        raise ConfigurationError(f"{what} is over {limit:,} bytes: give less")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        pass
-    # Raised out here: the decoder's error would carry the value along.
-    raise ConfigurationError(f"{what} is not UTF-8: save it as UTF-8")
-
-
-def _without_line_end(text: str) -> str:
-    return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
 
 
 def _is_too_short(value: str) -> bool:

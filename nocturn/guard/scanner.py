@@ -7,6 +7,7 @@ Each text is looked at in many ways (``views``); in each, every piece of every v
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import logging
 import threading
@@ -29,7 +30,14 @@ if TYPE_CHECKING:
     from nocturn.guard.target import Target
     from nocturn.secret import Secret
 
-__all__ = ["REDACTED", "SHAPED_CHARACTERS", "Scanner", "border_characters", "strings_in"]
+__all__ = [
+    "REDACTED",
+    "SHAPED_CHARACTERS",
+    "Scanner",
+    "border_characters",
+    "strings_in",
+    "struck_out",
+]
 
 _LOG: Final = logging.getLogger("nocturn")
 
@@ -38,6 +46,8 @@ REDACTED: Final = "[REDACTED]"
 
 _APART: Final = "\0"
 """Between texts that are scanned as one: in no alphabet, no white space, composes with nothing."""
+_GENERATION: Final = 1
+"""Raise it when more is found than before: what was derived by less must be derived anew."""
 _SHORT: Final = 128
 """A text of so many characters is remembered with what became of it."""
 SHAPED_CHARACTERS: Final = 16
@@ -103,6 +113,19 @@ class Scanner:
         with self._lock:
             self._read()
 
+    def state(self) -> bytes:
+        """Returns a hash of what decides on what is found: the secrets, and :data:`_GENERATION`.
+
+        Whoever has it can try guesses at the values against it, so it is never kept as it is.
+        """
+        with self._lock:
+            secrets = self._known()
+        hashed = hashlib.sha256(b"%d\0" % _GENERATION)
+        for value in sorted({each.value for each in secrets}):
+            data = value.encode("utf-8", "surrogatepass")
+            hashed.update(b"%d:%b" % (len(data), data))
+        return hashed.digest()
+
     def finds(self, text: str) -> bool:
         """Returns whether the text holds a secret."""
         return bool(self.names(text))
@@ -163,7 +186,7 @@ class Scanner:
         return self._redact_short(text) if len(text) <= _SHORT else self._redact(text)
 
     def _redact(self, text: str) -> str:
-        return _struck_out(text, self.spans(text))
+        return struck_out(text, self.spans(text))
 
     def redact_all(self, texts: Sequence[str]) -> list[str]:
         """Returns each text redacted. They are looked at together: thousands cost one look."""
@@ -181,7 +204,7 @@ class Scanner:
                 (max(start, begin) - begin, min(stop, end) - begin)
                 for start, stop in spans[first:last]
             ]
-            redacted.append(_struck_out(text, inner))
+            redacted.append(struck_out(text, inner))
             begin = end + len(_APART)
         return redacted
 
@@ -274,7 +297,8 @@ def _shaped(text: str) -> Iterator[tuple[int, int]]:
         yield from ((hit.start, hit.end) for hit in shapes_in(text) if hit.blocks)
 
 
-def _struck_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def struck_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Returns the text with ``[REDACTED]`` for each span; they are sorted and do not touch."""
     pieces: list[str] = []
     at = 0
     for start, end in spans:

@@ -16,10 +16,12 @@ class RunClock:
 
     Args:
         condition: Notified when the clock goes on: who waits for a deadline looks again.
+        telling: Held while somebody is told of what the run does: then it does not begin to stand.
     """
 
-    def __init__(self, condition: threading.Condition) -> None:
+    def __init__(self, condition: threading.Condition, telling: threading.Lock) -> None:
         self._condition = condition
+        self._telling = telling
         self._started = time.monotonic()
         self._pauses = 0
         self._paused_at = 0.0
@@ -49,7 +51,7 @@ class RunClock:
 
     def pause(self) -> None:
         """Stands still; pauses may overlap."""
-        with self._condition:
+        with self._telling, self._condition:
             if self._pauses == 0:
                 self._paused_at = time.monotonic()
             self._pauses += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import threading
 import time
 
 from nocturn import errors
@@ -19,21 +20,28 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from collections.abc import Callable
     from typing import Any, Final
 
+    from nocturn.host.program import Program
     from nocturn.limits import Limits
     from nocturn.wire.frames import Channel
 
 __all__ = ["Ending", "Exchange"]
 
 _LEVELS: Final = ("log", "info", "warn", "error", "debug")
-_DONE: Final = ("ok", "guest_error", "memory_limit", "never_settles", "output_limit")
+_DONE: Final = (
+    *("ok", "guest_error", "memory_limit", "never_settles", "output_limit", "refused_source"),
+)
 _TOOL_CHARACTERS: Final = 4_096
 """A tool's name in the record of a call; no tool has more than 64."""
+_REJECTIONS: Final = 16
+"""Rejections that a result tells of; the prelude sends no more."""
+_NUMBERS: Final = 2**53
 _AROUND_CHARACTERS: Final = 128
 """What the worker puts around a value that is as long as it may be."""
 
 _REASONS: Final = {
     "never_settles": "the script's promise can never settle: nothing is left that could do it",
     "guest_error": "the script failed and said nothing of it",
+    "refused_source": "the script imports what is not there",
     "memory_limit": "the script ran out of memory",
 }
 """What is said where the worker says no more than that."""
@@ -46,17 +54,21 @@ class Ending:
         status: The run's status.
         value: The completion value.
         error: What the worker said of the error: hostile, each field of any type.
+        unhandled: The same of each promise whose rejection nobody looked at.
+        lead: Lines that the worker put before the source.
         reason: Our own words, where the worker did not get to say any.
         heap_bytes: The most memory that the guest has had; None where it is not known.
     """
 
-    __slots__ = ("error", "heap_bytes", "reason", "status", "value")
+    __slots__ = ("error", "heap_bytes", "lead", "reason", "status", "unhandled", "value")
 
     def __init__(self, status: str, *, reason: str = "") -> None:
         self.status = status
         self.reason = reason
         self.value: Any = None
         self.error: dict[str, Any] | None = None
+        self.unhandled: list[Any] = []
+        self.lead = 0
         self.heap_bytes: int | None = None
 
 
@@ -66,9 +78,10 @@ class Exchange:
     Args:
         channel: The worker's frames.
         dispatch: Runs one call and fills in its reply; raises ``NocturnError``, or anything else
-            for a fault of ours.
+            for a fault of ours. Calls in flight are dispatched in many threads.
         limits: The run's limits.
-        on_call: Told of each call that has ended.
+        aside: Has another thread do a piece of work, for which the channel stays open.
+        on_call: Told of each call that has ended, in the thread that it ran in.
         on_console: Told of each line as it arrives.
     """
 
@@ -77,12 +90,16 @@ class Exchange:
         channel: Channel,
         dispatch: Callable[[Call], object],
         limits: Limits,
+        aside: Callable[[Callable[[], None]], None],
         on_call: Callable[[Call], None],
         on_console: Callable[[ConsoleLine], None],
     ) -> None:
         self._channel = channel
         self._dispatch = dispatch
         self._limits = limits
+        self._aside = aside
+        self._sending = threading.Lock()
+        self._in_flight: set[int] = set()
         self._on_call = on_call
         self._on_console = on_console
         self.console: list[ConsoleLine] = []
@@ -127,19 +144,22 @@ class Exchange:
             )
         return None
 
-    def answer(self, source: str, arguments: list[str]) -> Ending:
+    def answer(self, program: Program, arguments: list[str]) -> Ending:
         """Gives the worker its guest and answers it until it is done or gone.
 
         Args:
-            source: The script.
+            program: The script and the modules that it may import.
             arguments: The guest's ``nocturn.args``.
         """
         limits = self._limits
         start = {
-            "source": source,
+            "source": _without_hashbang(program.text),
+            "name": program.name,
+            "modules": {**program.files, **program.modules},
             "args": arguments,
             "ceiling": limits.frame_bytes // 3 - _AROUND_CHARACTERS,
             "console_bytes": limits.console_bytes,
+            "calls_in_flight": limits.calls_in_flight,
             # Math.random starts from the same state in every fork of the zygote.
             "seed": list(struct.unpack("4I", os.urandom(16))),
         }
@@ -149,7 +169,11 @@ class Exchange:
                 frame = codec.decode(payload)
                 kind = frame.get("type")
                 if kind == "call":
-                    if not self._channel.write(self._call(frame, len(payload))):
+                    number = self._number(frame)
+                    call, count = self._arrived(frame, len(payload))
+                    if number is not None:
+                        self._take_off(call, count, number)
+                    elif not self._send(self._reply(call, count)):
                         break  # it is gone: what it had sent before is no call any more
                 elif kind == "console":
                     self._print(frame)
@@ -163,19 +187,53 @@ class Exchange:
             return _broken(problem)
         return Ending("worker_died", reason="the worker ended before the script did")
 
-    def _call(self, frame: dict[str, Any], size_bytes: int) -> bytes:
-        """Runs one call and returns its reply: here exceptions become wire errors."""
+    def _number(self, frame: dict[str, Any]) -> int | None:
+        """Returns what a call's reply is known by; None where the worker waits for it.
+
+        Raises:
+            WireError: The prelude would not have sent it, so the worker has been taken over.
+        """
+        if len(self._in_flight) >= self._limits.calls_in_flight:
+            raise WireError(f"more than {self._limits.calls_in_flight} calls are in flight")
+        if "id" not in frame:
+            return None
+        number = frame["id"]
+        if type(number) is not int or not 0 < number < _NUMBERS or number in self._in_flight:
+            raise WireError("a call in flight has no number of its own")
+        return number
+
+    def _arrived(self, frame: dict[str, Any], size_bytes: int) -> tuple[Call, int]:
+        """Takes a call in; returns it, and the how many-th of the run it is."""
         limits = self._limits
         self.call_count += 1
         call = _read_call(frame, size_bytes, limits.call_bytes)
-        told = len(self.calls) <= limits.calls  # the first call over the limit is, no flood
-        if told:
+        if self.call_count <= limits.calls + 1:  # the first call over the limit is told, no flood
             self.calls.append(call)
+        return call, self.call_count
+
+    def _take_off(self, call: Call, count: int, number: int) -> None:
+        """Runs a call in a thread of its own."""
+        self._in_flight.add(number)
+
+        def run() -> None:
+            reply = self._reply(call, count)
+            self._in_flight.discard(number)
+            self._send(b'{"id":%d,' % number + reply[1:])
+
+        self._aside(run)
+
+    def _send(self, payload: bytes) -> bool:
+        with self._sending:
+            return self._channel.write(payload)
+
+    def _reply(self, call: Call, count: int) -> bytes:
+        """Runs one call and returns its reply: here exceptions become wire errors."""
+        limits = self._limits
         try:
-            if self.call_count > limits.calls:
+            if count > limits.calls:
                 raise NocturnError(
                     errors.LIMIT,
-                    f"limit calls is {limits.calls} and this is call {self.call_count}: "
+                    f"limit calls is {limits.calls} and this is call {count}: "
                     "do more in one call, or raise Limits.calls",
                 )
             self._dispatch(call)
@@ -185,7 +243,7 @@ class Exchange:
             reply = _error_reply(call, error.message, error.detail, limits.call_bytes)
         call.ended = call.ended or time.monotonic()
         call.arguments = None  # the record outlives the call, and a thousand of them add up
-        if told:
+        if count <= limits.calls + 1:
             self._on_call(call)
         return reply.encode()
 
@@ -209,11 +267,14 @@ class Exchange:
         status, limit = frame.get("status"), self._limits.value_bytes
         if status not in _DONE:
             raise WireError("a done frame has no status that there is")
-        heap = frame.get("heap_bytes")
+        heap, unhandled = frame.get("heap_bytes"), frame.get("unhandled")
         if status == "output_limit":
             return self._over("value", limit, _whole(frame.get("size")))
         ending = Ending(str(status), reason=_REASONS.get(str(status), ""))
         ending.heap_bytes = _whole(heap)
+        ending.lead = _whole(frame.get("lead"))
+        if isinstance(unhandled, list):
+            ending.unhandled = unhandled[:_REJECTIONS]
         if status == "ok":
             ending.value = frame.get("value")
             if size_bytes > limit and (size := _json_bytes(ending.value)) > limit:
@@ -259,3 +320,7 @@ def _json_bytes(value: Any) -> int:
 
 def _whole(value: Any) -> int:
     return value if type(value) is int and 0 <= value < 2**53 else 0
+
+
+def _without_hashbang(source: str) -> str:
+    return "//" + source[2:] if source.startswith("#!") else source

@@ -10,6 +10,7 @@ from nocturn.host.clock import RunClock
 from nocturn.host.exchange import Ending, Exchange
 from nocturn.host.pool import Ticket
 from nocturn.host.result import CallRecord, ConsoleLine, RunError, RunResult, Usage, WouldWrite
+from nocturn.limits import MOST_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 
     from nocturn.host.pool import Pool
     from nocturn.host.process import Worker
+    from nocturn.host.program import Program
     from nocturn.limits import Limits
     from nocturn.registry.call import Call
 
@@ -28,8 +30,7 @@ class Execution:
     """One run. The exchange has a thread of its own, so that a slow tool cannot hold a deadline up.
 
     Args:
-        source: The script; bytes must be UTF-8.
-        filename: Its name for people.
+        program: The script and its modules.
         arguments: The guest's ``nocturn.args``.
         limits: The run's limits.
         isolation: ``full`` or ``best-effort``.
@@ -41,8 +42,7 @@ class Execution:
 
     def __init__(
         self,
-        source: str | bytes,
-        filename: str,
+        program: Program,
         arguments: Sequence[str],
         limits: Limits,
         isolation: str,
@@ -52,20 +52,14 @@ class Execution:
         *,
         dry_run: bool = False,
     ) -> None:
-        self._refusal = ""
-        if isinstance(source, bytes):
-            try:
-                source = source.decode()
-            except UnicodeDecodeError as problem:
-                self._refusal = f"the source is not UTF-8 (byte {problem.start}): save it as UTF-8"
-                source = ""
-        self.source = source
+        self._program = program
         self.identity = os.urandom(8).hex()
-        self._filename = filename
         self._arguments = _texts(arguments)
         self._limits = limits
         self._isolation = isolation
         self._pool = pool
+        self._telling = threading.Lock()
+        self._held: list[tuple[Callable[[Any], None], object]] = []
         self._on_call = on_call
         self._on_console = on_console
         self._dry_run = dry_run
@@ -74,7 +68,7 @@ class Execution:
         self._fault: BaseException | None = None
         self._ticket = Ticket()
         self._holders = 2
-        self.clock = RunClock(self._changed)
+        self.clock = RunClock(self._changed, self._telling)
 
     def alive(self) -> bool:
         """Returns whether a call of this run may still begin."""
@@ -96,7 +90,7 @@ class Execution:
             ConfigurationError: No worker could be started.
             RunInterrupted: Ctrl-C; the worker is gone.
         """
-        if refusal := self._refusal or self._too_large():
+        if refusal := self._program.refusal or self._too_large():
             error = RunError(code=None, name="RefusedSource", message=refusal)
             return RunResult(
                 status="refused_source",
@@ -116,7 +110,12 @@ class Execution:
             return dispatch(call)
 
         exchange = Exchange(
-            worker.channel, begin, self._limits, self._tell_call, self._tell_console
+            worker.channel,
+            begin,
+            self._limits,
+            lambda work: self._aside(work, worker),
+            self._tell_call,
+            self._tell_console,
         )
         interrupted = False
         try:
@@ -131,6 +130,7 @@ class Execution:
         self._let_go(worker)
         if self._fault is not None:
             raise self._fault
+        self._tell_what_was_held()
         if self._ending is not None and self._ending.status == "worker_died":
             self._ended_by(self._pool.reap(worker))
         result = self._result(exchange, cpu_seconds)
@@ -175,7 +175,9 @@ class Execution:
             raise
 
     def _too_large(self) -> str:
-        size, limit = len(self.source.encode("utf-8", "surrogatepass")), self._limits.source_bytes
+        texts = (self._program.text, *self._program.files.values())
+        size = sum(len(each.encode("utf-8", "surrogatepass")) for each in texts)
+        limit = self._limits.source_bytes
         if size <= limit:
             return ""
         return (
@@ -188,15 +190,30 @@ class Execution:
             ending = exchange.prepare(self._isolation)
             if ending is None:
                 self.clock.restart()
-                ending = exchange.answer(_without_hashbang(self.source), self._arguments)
+                ending = exchange.answer(self._program, self._arguments)
         except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
             self._fault = fault
             ending = Ending("worker_died", reason="the host failed")
         self._end(ending)
         self._let_go(worker)
 
+    def _aside(self, work: Callable[[], None], worker: Worker) -> None:
+        """Has another thread work, which holds the worker's socket open."""
+
+        def hold() -> None:
+            try:
+                work()
+            except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
+                self._fault = fault
+                self._end(Ending("worker_died", reason="the host failed"))
+            self._let_go(worker)
+
+        with self._changed:
+            self._holders += 1
+        self._pool.crew.start(hold)
+
     def _let_go(self, worker: Worker) -> None:
-        """Closes the worker's socket once both threads are done with it.
+        """Closes the worker's socket once every thread is done with it.
 
         A tool may still be at work when the run is over: its outcome is the journal's then, not
         this result's, and nobody waits for it.
@@ -212,10 +229,8 @@ class Execution:
         limits, clock = self._limits, self.clock
         with self._changed:
             while self._ending is None:
-                if clock.paused:
-                    self._changed.wait()
-                    continue
-                wall_left = limits.wall_seconds - clock.elapsed_seconds
+                paused = clock.paused  # the guest may compute on while a person decides
+                wall_left = MOST_SECONDS if paused else limits.wall_seconds - clock.elapsed_seconds
                 cpu_left = limits.cpu_seconds - cpu_seconds()
                 if wall_left <= 0:
                     self._ending = _timed_out("wall_seconds", limits.wall_seconds, "wall clock")
@@ -252,31 +267,54 @@ class Execution:
             ending.reason += f" (signal {number}, {signal.strsignal(number)})"
 
     def _tell_call(self, call: Call) -> None:
-        if self._on_call is not None and self.alive():
-            self._on_call(_record(call))
+        self._tell(self._on_call, _record(call))
 
     def _tell_console(self, line: ConsoleLine) -> None:
-        if self._on_console is not None and self.alive():
-            self._on_console(line)
+        self._tell(self._on_console, line)
+
+    def _tell(self, listener: Callable[[Any], None] | None, what: object) -> None:
+        """Tells a listener, one thing at a time, and nothing between a question and its answer.
+
+        What is held back meanwhile is told when the call that was asked about has ended.
+        """
+        with self._telling:
+            if listener is not None and self.alive():
+                self._held.append((listener, what))
+            while self._held and not self.clock.paused and self.alive():
+                heard, first = self._held.pop(0)
+                heard(first)
+
+    def _tell_what_was_held(self) -> None:
+        """Tells what was printed during a question that the run has ended in."""
+        with self._telling:
+            held, self._held = self._held, []
+        for listener, what in held:
+            listener(what)
+
+    def _located(self, ending: Ending, told: list[Any]) -> list[RunError]:
+        from nocturn.host.location import Locator
+
+        locator = Locator(self._program, ending.lead)
+        return [locator.locate(each) for each in told]
 
     def _result(self, exchange: Exchange | None, cpu_seconds: float) -> RunResult:
         ending = self._ending or _cancelled()
         wall_seconds = self.clock.elapsed_seconds
         error = None
         if ending.error is not None:
-            from nocturn.host.location import locate
-
-            error = locate(ending.error, self.source, self._filename)
+            error = self._located(ending, [ending.error])[0]
             if ending.status == "memory_limit":
                 error = self._out_of_memory(error, ending.heap_bytes)
         elif ending.status != "ok":
             name = "".join(word.capitalize() for word in ending.status.split("_"))
             error = RunError(code=None, name=name, message=ending.reason)
+        unhandled = self._located(ending, ending.unhandled) if ending.unhandled else []
         return RunResult(
             status=ending.status,
             value=ending.value,
             console=tuple(exchange.console) if exchange else (),
             calls=tuple(_record(call) for call in tuple(exchange.calls)) if exchange else (),
+            unhandled_rejections=tuple(unhandled),
             error=error,
             usage=Usage(
                 wall_ms=round(wall_seconds * 1e3, 3),
@@ -305,7 +343,7 @@ def probe(pool: Pool, limits: Limits) -> tuple[str, dict[str, str]]:
     worker = pool.take(limits, Ticket())
     if worker is None:
         raise ConfigurationError("the pool is closed")
-    exchange = Exchange(worker.channel, _nothing, limits, _nothing, _nothing)
+    exchange = Exchange(worker.channel, _nothing, limits, _nothing, _nothing, _nothing)
     try:
         ended = exchange.prepare("best-effort")
         if ended is not None:
@@ -349,7 +387,3 @@ def _timed_out(name: str, limit: float, what: str) -> Ending:
         reason=f"limit {name} is {limit:g} and the script used it up ({what}): "
         f"do less in one run, or raise it",
     )
-
-
-def _without_hashbang(source: str) -> str:
-    return "//" + source[2:] if source.startswith("#!") else source

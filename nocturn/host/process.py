@@ -30,8 +30,8 @@ _SIGNALS: Final = tuple(
 """What a host may ignore, its workers must not: an ignored SIGCHLD would reap them unasked."""
 _SIGKILL: Final = 9
 _BOOT: Final = (
-    "import sys; sys.path += sys.argv[1:3]\n"
-    "from nocturn.worker.{module} import main; main(sys.argv[3], int(sys.argv[4]))"
+    "import sys; sys.path += sys.argv[3:]\n"
+    "from nocturn.worker.{module} import main; main(sys.argv[1], int(sys.argv[2]))"
 )
 
 
@@ -92,16 +92,24 @@ def _spawn_with_socket(frame_bytes: int) -> Worker:
 
 
 def _command(module: str, argument: int) -> list[str]:
-    engine = PathFinder.find_spec("_quickjs")
-    if engine is None or engine.origin is None:
-        raise ConfigurationError("the JavaScript engine is not installed: pip install quickjs-ng")
+    folders = [os.path.dirname(_PACKAGE), _folder_of("_quickjs", "quickjs-ng")]
+    # The parser of addresses is a module in its package, and needs one that stands beside that.
+    parser = _folder_of("ada_url", "ada-url")
+    folders += [parser, os.path.dirname(parser)]
     if not sys.executable:
         raise ConfigurationError("this Python does not know its own executable: start it by path")
-    # -I -S: no environment, no user site, no .pth files: only our package and the engine's folder.
-    return [
-        *(sys.executable, "-I", "-S", "-c", _BOOT.format(module=module)),
-        *(os.path.dirname(_PACKAGE), os.path.dirname(engine.origin), _prelude(), str(argument)),
-    ]
+    # -I -S: no environment, no user site, no .pth files: only our package and these folders.
+    program = (sys.executable, "-I", "-S", "-c", _BOOT.format(module=module))
+    return [*program, _prelude(), str(argument), *dict.fromkeys(folders)]
+
+
+def _folder_of(module: str, distribution: str) -> str:
+    found = PathFinder.find_spec(module)
+    if found is None or found.origin is None:
+        raise ConfigurationError(
+            f"{distribution}, which runs scripts, is not installed: pip install {distribution}"
+        )
+    return os.path.dirname(found.origin)
 
 
 def _prelude() -> str:

@@ -77,6 +77,8 @@ class RunError:
         source_line: The text of that line.
         stack: The frames in the script, innermost first, one a line.
         detail: An uncaught ``NocturnError``'s detail, else empty.
+        cause: What it says is its cause.
+        errors: What it is an ``AggregateError`` of.
     """
 
     code: str | None
@@ -88,6 +90,8 @@ class RunError:
     source_line: str | None = None
     stack: str = ""
     detail: dict[str, Any] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
+    cause: RunError | None = None
+    errors: tuple[RunError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +138,7 @@ class RunResult:
         value: The script's completion value as plain Python (``wire.codec`` has the table).
         console: What was printed, in order, up to the moment the run ended.
         calls: What was called, in order, refusals included.
-        unhandled_rejections: Messages of promises that were rejected and never looked at; none are
-            seen in this version.
+        unhandled_rejections: Why promises were rejected whose rejection nobody looked at.
         error: Why it did not end ``ok``; None where it did.
         usage: What it used.
         isolation: The level of the lock-down that it ran under; ``none`` where nothing ran.
@@ -149,7 +152,7 @@ class RunResult:
     value: Any = None
     console: tuple[ConsoleLine, ...] = ()
     calls: tuple[CallRecord, ...] = ()
-    unhandled_rejections: tuple[str, ...] = ()
+    unhandled_rejections: tuple[RunError, ...] = ()
     error: RunError | None = None
     usage: Usage = Usage()
     isolation: str = "none"
@@ -185,6 +188,8 @@ class RunResult:
                 told[key] = list(told[key])
         for call in told["calls"]:
             call["effects"] = list(call["effects"])
+        for error in (told["error"], *told["unhandled_rejections"]):
+            _list_errors(error)
         return told
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -194,3 +199,11 @@ class RunResult:
         them, which strict JSON readers refuse.
         """
         return json.dumps(self.to_dict(), indent=indent)
+
+
+def _list_errors(error: dict[str, Any] | None) -> None:
+    """Makes lists of the tuples in an error's dict, and in those within it."""
+    if error is not None:
+        error["errors"] = list(error["errors"])
+        for each in (error["cause"], *error["errors"]):
+            _list_errors(each)

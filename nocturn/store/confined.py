@@ -10,7 +10,8 @@ Everything that nocturn reads or writes under a root goes through :class:`Folder
 - looking makes nothing: folders are made by the write itself, and unmade if it fails.
 
 Its parts: ``directory.py`` has the system calls, and what is weaker on Windows; ``way.py`` follows
-links for reading; ``place.py`` writes. Nothing else in nocturn opens a path under a root.
+links for reading; ``walk.py`` goes through all there is; ``place.py`` writes. Nothing else in
+nocturn opens a path under a root.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ import errno
 import os
 import stat
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import BAD_ARGUMENTS, NOT_A_NOTE, PATH_ESCAPE, NocturnError
 from nocturn.store.directory import BY_DESCRIPTOR, Content, Directory, is_link
 from nocturn.store.place import Place
 from nocturn.store.trouble import disk_trouble, not_a_note, not_found, shown
+from nocturn.store.walk import Entry, directories, entries
 from nocturn.store.way import Way, spelled
 
 if TYPE_CHECKING:
@@ -36,24 +38,6 @@ __all__ = ["Entry", "Folder"]
 
 _NOTHING: Final = ".nothing"
 """A name that no file has: its place is the folder that it would be in."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Something that a walk came by.
-
-    Attributes:
-        path: Where it is, as spelled on disk, parts joined by ``/``.
-        kind: ``file`` for a regular file, ``other`` for a link, a FIFO, a device, ``closed`` for a
-            folder that cannot be looked into; ``folder`` for another, where those are wanted.
-        directory: Its directory, open until the walk goes on.
-        name: Its name there.
-    """
-
-    path: str
-    kind: Literal["file", "other", "closed", "folder"]
-    directory: Directory
-    name: str
 
 
 class Folder:
@@ -180,35 +164,8 @@ class Folder:
                 top = self._open_root()
             except FileNotFoundError:
                 return
-        way = [("", top, iter(list[str]()))]
-        try:
-            with disk_trouble("reading the folder"):
-                way[0] = ("", top, iter(sorted(top.names())))
-            while way:
-                prefix, at, names = way[-1]
-                name = next(names, None)
-                if name is None:
-                    way.pop()
-                    at.close()
-                    continue
-                try:
-                    status = at.status(name)
-                    if status is not None and stat.S_ISDIR(status.st_mode):
-                        if folders:
-                            yield Entry(prefix + name, "folder", at, name)
-                        inner = at.folder(name)
-                        way.append((f"{prefix}{name}/", inner, iter(())))
-                        way[-1] = (f"{prefix}{name}/", inner, iter(sorted(inner.names())))
-                        continue
-                except OSError:
-                    yield Entry(prefix + name, "closed", at, name)
-                    continue
-                if status is not None:
-                    regular = stat.S_ISREG(status.st_mode)
-                    yield Entry(prefix + name, "file" if regular else "other", at, name)
-        finally:
-            for _, at, _ in way:
-                at.close()
+        with disk_trouble("reading the folder"):
+            yield from entries(top, folders=folders)
 
     def directories(self) -> Iterator[Directory]:
         """Opens the root and every folder under it, one at a time; never through a link.
@@ -223,27 +180,8 @@ class Folder:
                 top = self._open_root()
             except FileNotFoundError:
                 return
-        open_now = [(top, iter(list[str]()))]
-        try:
-            yield top
-            open_now[0] = (top, iter(_folders(top)))
-            while open_now:
-                at, names = open_now[-1]
-                name = next(names, None)
-                if name is None:
-                    open_now.pop()
-                    at.close()
-                    continue
-                try:
-                    inner = at.folder(name)
-                except OSError:
-                    continue
-                open_now.append((inner, iter(list[str]())))
-                yield inner
-                open_now[-1] = (inner, iter(_folders(inner)))
-        finally:
-            for at, _ in open_now:
-                at.close()
+        with disk_trouble("reading the folder"):
+            yield from directories(top)
 
     def drop_empty(self, path: str, *, above: str) -> None:
         """Removes a folder, and those above it below ``above``, as long as they are empty.
@@ -314,10 +252,3 @@ class Folder:
             yield way.end()
         finally:
             way.close()
-
-
-def _folders(at: Directory) -> list[str]:
-    try:
-        return at.folders()
-    except OSError:
-        return []

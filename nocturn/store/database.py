@@ -114,6 +114,19 @@ class Database:
             connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
             return connection.serialize()
 
+    def compact(self) -> None:
+        """Writes the whole file anew, so that nothing is left in it of what was deleted.
+
+        Raises:
+            ConfigurationError: The file is none that nocturn made, or is broken.
+            NocturnError: ``STORAGE``, the disk refuses.
+        """
+        if not self._is_there():
+            return
+        with self._trouble(), closing(self._connection()) as connection:
+            connection.execute("PRAGMA temp_store = MEMORY")  # else it fills a file in /tmp
+            connection.execute("VACUUM")
+
     def _is_there(self) -> bool:
         try:
             with Folder(self._folder).place(self._name) as place:
@@ -204,4 +217,5 @@ class Database:
 
 
 def _schema(connection: sqlite3.Connection) -> list[Any]:
-    return connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+    what = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    return connection.execute(what).fetchall()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from nocturn.store.purging import Doomed
     from nocturn.store.trust import TrustBook
 
 __all__ = ["GRANTS", "GRANTS_BYTES", "GrantFile"]
@@ -93,6 +94,25 @@ class GrantFile:
             self._save((each for each in grants if each not in gone), old)
             return gone
 
+    def purge(self, doomed: Doomed) -> int:
+        """Takes back each grant that names a note or holds a value, for good.
+
+        Returns:
+            How many there were, those that had expired included.
+
+        Raises:
+            ConfigurationError: As :meth:`load`.
+            NocturnError: ``STORAGE`` where it cannot be written; nothing was changed.
+        """
+        if self.file.read() is None:
+            return 0
+        with self._locked():
+            old, grants = self._now()
+            kept = [each for each in grants if not _is_in(doomed, each)]
+            if len(kept) < len(grants):
+                self._save(kept, old)
+            return len(grants) - len(kept)
+
     def _locked(self) -> AbstractContextManager[None]:
         return locked(self.file.folder / ".nocturn", "grants.lock")
 
@@ -105,6 +125,13 @@ class GrantFile:
         rows = [_row(each) for each in grants if not each.expired]
         text = json.dumps({"version": 2, "grants": rows}, indent=2, ensure_ascii=False)
         self.file.replace(f"{text}\n".encode(), old)
+
+
+def _is_in(doomed: Doomed, grant: Grant) -> bool:
+    if doomed.has(grant.target):
+        return True
+    row = _row(grant)
+    return bool(doomed.struck(row) != row)
 
 
 def _row(grant: Grant) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from nocturn.store.reading import iso_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
     from pathlib import Path
 
     from nocturn.store.database import Database
@@ -184,6 +184,10 @@ class History:
         if number % PRUNED_EVERY == 0:
             pages.prune(_now_ms() - self._kept_seconds * 1_000, self._kept_bytes)
 
+    def compact(self) -> None:
+        """Leaves nothing in the file of what was forgotten."""
+        self._database.compact()
+
     @property
     def _database(self) -> Database:
         # On first use: whoever writes nothing loads no SQLite.
@@ -303,6 +307,72 @@ class Pages:
             if not self._db.execute(_DROP_OLD, (1 << 62, _PRUNED_AT_ONCE)).rowcount:
                 return
             self._drop_unused()
+
+    def every(self) -> list[State]:
+        """Gives all states, oldest first."""
+        return self._states("ORDER BY number")
+
+    def forget(self, path: str, until_ms: int) -> int:
+        """Forgets all states that a path had up to a moment, and what they say.
+
+        Args:
+            path: The path; it goes as another's partner as well.
+            until_ms: The moment, in milliseconds since 1970.
+
+        Returns:
+            How many states there were.
+        """
+        gone = self._db.execute(
+            "DELETE FROM states WHERE path = ? AND at_ms <= ?", (path, until_ms)
+        ).rowcount
+        self._db.execute(
+            "UPDATE states SET partner = NULL WHERE partner = ? AND at_ms <= ?", (path, until_ms)
+        )
+        self._db.execute("DELETE FROM unfinished WHERE change NOT IN (SELECT change FROM states)")
+        self._drop_unused()
+        return gone
+
+    def strike(
+        self,
+        text: Callable[[str], str],
+        data: Callable[[bytes], bytes],
+        version_of: Callable[[bytes], str],
+    ) -> int:
+        """Takes something out of all states: what they say, and what their notes are called.
+
+        Args:
+            text: Takes it out of a text.
+            data: Takes it out of a content.
+            version_of: Gives a content's version.
+
+        Returns:
+            How many states had it.
+        """
+        struck: set[int] = set()
+        for (version,) in self._db.execute("SELECT version FROM contents").fetchall():
+            content = self.content(version) or b""
+            left = data(content)
+            if left != content:
+                struck.update(self._replace(version, version_of(left), left))
+        for each in self.every():
+            old = (each.path, each.partner, each.run, each.agent)
+            new = tuple(value and text(value) for value in old)
+            if new != old:
+                struck.add(each.number)
+                self._db.execute(
+                    "UPDATE states SET path = ?, partner = ?, run = ?, agent = ? WHERE number = ?",
+                    (*new, each.number),
+                )
+        return len(struck)
+
+    def _replace(self, version: str, new: str, data: bytes) -> list[int]:
+        """Gives a content another text, and so another version; returns its states' numbers."""
+        numbers = [each.number for each in self._states("WHERE version = ?", version)]
+        self._db.execute("DELETE FROM contents WHERE version = ?", (version,))
+        self.keep(new, data)
+        self._db.execute("UPDATE states SET version = ? WHERE version = ?", (new, version))
+        self._db.execute("UPDATE states SET before = ? WHERE before = ?", (new, version))
+        return numbers
 
     def _packed_bytes(self) -> int:
         (found,) = self._db.execute("SELECT SUM(LENGTH(data)) FROM contents").fetchone()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from nocturn.store.asked import Answerer, Asked, Row, State
     from nocturn.store.keys import LocalKey
+    from nocturn.store.purging import Doomed
 
 __all__ = ["Inbox", "Open"]
 
@@ -186,6 +187,28 @@ class Inbox:
         states = [(each.id, self._state(each), each.taken) for each in every]
         return hashlib.sha256(repr(states).encode()).hexdigest()
 
+    def purge(self, doomed: Doomed) -> int:
+        """Forgets the text of each question that names a note or holds a value, for good.
+
+        One that waits is withdrawn: what was asked cannot be shown any more.
+
+        Returns:
+            How many there were.
+        """
+        with self._database.reading() as db:
+            if db is None:
+                return 0
+        with self._database.changing() as db:
+            found = [each for each in rows(db, "WHERE question != ''") if _is_in(doomed, each)]
+            for row in found:
+                state = "withdrawn" if row.state == "waiting" else row.state
+                db.execute(
+                    "UPDATE questions SET question = '', seal = '', state = ? WHERE id = ?",
+                    (state, row.id),
+                )
+        self._database.compact()
+        return len(found)
+
     def _wait(self, identity: str, seal: str, deadline: float, alive: Callable[[], bool]) -> Asked:
         with self._database.reading() as db:
             while True:
@@ -283,6 +306,15 @@ def _require_option(asked: Asked, option: str | None) -> None:
             f"{', '.join(values)}"
         )
         raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "option"})
+
+
+def _is_in(doomed: Doomed, row: Row) -> bool:
+    try:
+        question: Any = json.loads(row.question)
+        targets = [str(each["target"]) for each in question.get("effects", ())]
+        return any(map(doomed.has, targets)) or doomed.struck(question) != question
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return True  # nobody asks like this, so nobody misses it
 
 
 def _foreign(row: Row, what: str) -> ConfigurationError:

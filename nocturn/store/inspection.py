@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from nocturn.store.chain import NOTHING, claims_a_seal, is_torn
+from nocturn.store.chain import NOTHING, claims_a_seal, is_torn, lines_of_purge
 
 if TYPE_CHECKING:
     from nocturn.store.chain import Chain, Link
@@ -47,6 +47,7 @@ class Verdict:
         before: How many lines are before it, which nothing vouches for: an older nocturn's, or
             those of a workspace that came from elsewhere.
         torn: How many lines were torn by a crash; nothing is missing there.
+        purged: How many lines a purge has taken something out of.
         end_is_known: Whether it is known apart how far the journal goes. If not, a cut of its last
             lines cannot be seen.
         problems: How many findings there are.
@@ -60,6 +61,7 @@ class Verdict:
     begins: tuple[str, int, str] | None
     before: int
     torn: int
+    purged: int
     end_is_known: bool
     problems: int
     findings: tuple[Finding, ...]
@@ -94,6 +96,8 @@ class Inspection:
         self._first: Link = NOTHING
         self._last: Link = NOTHING
         self._unsealed: list[_Unsealed] = []
+        self._holes: dict[int, tuple[str, int]] = {}
+        self._purged: set[int] = set()
         self._findings: list[Finding] = []
 
     def add(self, file: str, number: int, raw: bytes) -> None:
@@ -105,6 +109,10 @@ class Inspection:
             raw: The line, without its line break.
         """
         link = self._chain.link_of(raw)
+        if link is not None and link.hole:
+            self._holes[link.n] = file, number
+        elif link is not None:
+            self._purged.update(lines_of_purge(raw))
         if link is None:
             torn = is_torn(raw, self._last)
             self._unsealed.append(_Unsealed(file, number, torn, claims_a_seal(raw)))
@@ -121,6 +129,7 @@ class Inspection:
             number: How many lines it has.
         """
         self._end(file, number)
+        self._judge_purges(file, number)
         return Verdict(
             whole=not self._problems,
             lines=self._lines,
@@ -129,6 +138,7 @@ class Inspection:
             begins=self._begins,
             before=self._before,
             torn=self._torn,
+            purged=len(self._holes),
             end_is_known=self._head is not None,
             problems=self._problems,
             findings=tuple(self._findings),
@@ -173,6 +183,17 @@ class Inspection:
         if gap > len(self._unsealed):
             first = link.n - gap + len(self._unsealed)
             self._find(file, number, _missing(first, link.n - 1, "before it"))
+
+    def _judge_purges(self, file: str, number: int) -> None:
+        """Judges what purges have told of: each tells of its lines before it makes them holes."""
+        for n, place in self._holes.items():
+            if n not in self._purged:
+                self._find(*place, f"is line {n}, purged, and no purge tells of it")
+        there = range(self._first.n, self._last.n + 1)
+        whole = sum(n in there for n in self._purged - self._holes.keys())
+        if whole:
+            said = f"a purge tells of {whole} lines before it that are no holes: it was killed, or "
+            self._find(file, number, said + "they were put back; purge the same once more")
 
     def _accept(self, link: Link) -> None:
         self._last = link

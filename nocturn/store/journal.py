@@ -8,13 +8,15 @@ together, ``head.py`` for their end, ``trail.py`` for reading them.
 from __future__ import annotations
 
 import os
+import sys
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.errors import STORAGE, ConfigurationError, NocturnError
 from nocturn.limits import JOURNAL_FILE_BYTES, JOURNAL_FILES
-from nocturn.store.chain import NOTHING, Chain, Link
+from nocturn.store.chain import NOTHING, Chain, Link, purge_entry
 from nocturn.store.directory import write_all
 from nocturn.store.head import Head, HeadFile
 from nocturn.store.keys import LocalKey
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nocturn.store.head import HeldHead
+    from nocturn.store.purging import Doomed
 
 __all__ = ["JournalFile"]
 
@@ -101,6 +104,39 @@ class JournalFile:
             NocturnError: ``STORAGE`` where the journal is there and cannot be read.
         """
         return self.trail.leak_blocks_of(agent)
+
+    def purge(self, doomed: Doomed) -> int:
+        """Takes something out of every line, and tells in one line more in how many, never what.
+
+        That line comes first: a purge that is killed is seen to be one, and can be done again.
+
+        Returns:
+            How many lines had it.
+
+        Raises:
+            ConfigurationError: The key or the head is not one that nocturn made.
+            NocturnError: ``STORAGE`` where the disk refuses.
+        """
+        if not self.is_there():
+            return 0
+        from nocturn.store.holes import Holes
+
+        holes = Holes(self._chain, doomed)
+        numbers: list[int] = []
+        found = 0
+        with self._head.held() as known:
+            for place in self._volumes.places():
+                _, in_it, changed = holes.made_in(place.read(sys.maxsize).data)
+                numbers += in_it
+                found += changed
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            self._add(purge_entry(doomed.kind, numbers, now), known, durable=True)
+            for place in self._volumes.places() if found else ():
+                data = place.read(sys.maxsize).data
+                left, _, changed = holes.made_in(data)
+                if changed:
+                    place.replace_file(left, unchanged=True)
+        return found
 
     @property
     def trail(self) -> Trail:

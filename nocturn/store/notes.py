@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from nocturn.effects import Clearance, Effect, Preview
 from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_FOUND, NocturnError
 from nocturn.limits import CATALOG_READ_BYTES, LIST_PAGE, NOTE_READ_BYTES
+from nocturn.names import nfc
 from nocturn.store.amendment import amended
 from nocturn.store.changes import Change, Changes, is_respelling
 from nocturn.store.confined import Folder
@@ -354,6 +355,28 @@ class NoteStore:
                 return page, page[-1].path
             page.append(stat)
         return page, None
+
+    def state_in_trash(self, slot: str) -> tuple[str, int]:
+        """Gives the path of what is in a slot of the trash, and the number of that state.
+
+        Args:
+            slot: Its slot, or the digits at the end of that.
+
+        Raises:
+            NocturnError: ``NOT_FOUND``, it is not there, or the history does not have it.
+        """
+        for entry in self.trash.entries():
+            if slot not in (entry.slot, entry.slot.rpartition("-")[2]):
+                continue
+            path = nfc(entry.path)
+            version = self._looks.of_text(self.trash.content(entry))
+            for state in reversed(self.past.states(path)):
+                if state.version == version:
+                    return path, state.number
+            place = shown(f".nocturn/trash/{entry.slot}/{entry.path}")
+            message = f"the history does not have what is in that slot: copy {place} by hand"
+            raise NocturnError(NOT_FOUND, message)
+        raise NocturnError(NOT_FOUND, "the trash has no such slot: look at the list of it")
 
     def _stat(self, path: str, content: Content) -> NoteStat:
         head = content.data[:CATALOG_READ_BYTES]

@@ -158,6 +158,21 @@ class Place:
         finally:
             os.close(fd)
 
+    def remove(self) -> None:
+        """Removes the entry, a link as the link, down to the disk, if there is one.
+
+        Raises:
+            NocturnError: ``STORAGE``; it is there still.
+        """
+        if self.entry is None:
+            return
+        with disk_trouble(f"removing {shown(self.path)}"):
+            try:
+                self._at.unlink(self._name)
+            except FileNotFoundError:
+                return
+            self._at.sync()
+
     def drop(self) -> None:
         """Removes the entry, a link as the link, if there is one and the disk lets it go."""
         if self.entry is not None:

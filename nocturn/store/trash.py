@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -76,6 +77,11 @@ class Trash:
                 told = f"{at:%Y-%m-%dT%H:%M:%SZ}"
                 found.append(Trashed(slot, path, told, status.st_size))
         return found
+
+    def content(self, entry: Trashed) -> bytes:
+        """Gives what a regular file in it says; nothing of what is none."""
+        with self._outer.place(f"{self._name}/{entry.slot}/{entry.path}") as place:
+            return b"" if place.entry is None or place.link_text() else place.read(sys.maxsize).data
 
     def drop(self, entry: Trashed) -> None:
         """Removes one thing for good, and the folders that are empty then."""

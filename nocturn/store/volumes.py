@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from nocturn.store.confined import Folder
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
     from nocturn.store.place import Place
@@ -46,6 +46,13 @@ class Volumes:
         """Finds where the file that grows is or would be."""
         with self._folder.place(CURRENT) as place:
             yield place
+
+    def places(self) -> Iterator[Place]:
+        """Finds the files that are there, oldest first, each good until the next is asked for."""
+        for name in (*map(volume, self.numbers()), CURRENT):
+            with self._folder.place(name) as place:
+                if place.entry is not None:
+                    yield place
 
     def turn(self, number: int) -> None:
         """Makes the file that grows the rotated one of this number, where nothing is yet."""

@@ -95,6 +95,8 @@ def _outcome(entry: Mapping[str, Any]) -> tuple[str, Kind]:
         what = entry.get("secret") or entry.get("rule")
         said = f"it carries the secret {what}" if what else "it carries text"
         return f"blocked: {said} ({entry.get('place')})", "refused"
+    if entry.get("phase") == "purge":
+        return f"a {entry.get('what')} was purged, here from {entry.get('count')} lines", "done"
     if entry.get("phase") == "intent":
         return f"{entry.get('ruling')}, begun: its outcome is not known", "unknown"
     code = entry.get("code")

@@ -12,6 +12,7 @@ BUILT_IN = (
     "memory_read",
     "memory_remove",
     "memory_restore",
+    "memory_search",
     "memory_stat",
     "memory_undo",
     "memory_write",

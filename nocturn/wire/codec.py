@@ -5,16 +5,20 @@ JavaScript             Python                      note
 =====================  ==========================  =========================================
 null, undefined        None                        an undefined property is left out
 boolean                bool
-number, whole          int                         exact
+number, whole          int                         exact; from 1e21 on a float
 number, other          float                       NaN, Infinity and -0 too
 bigint                 int                         at most 4,300 digits
 string                 str                         NUL and lone surrogates too
-array                  list
-plain object           dict                        own enumerable data properties
-Date                   str                         ISO 8601, UTC
+array                  list                        a hole is None
+object, of any class   dict                        own enumerable data properties: no methods, and
+                                                   no getter is run
+Date, URL              str                         ISO 8601, UTC; an invalid Date is refused
 Map, Set, typed array  list                        a Map's as pairs
 Error                  dict                        name and message
-function, symbol       left out                    None in an array
+Number, String, ...    as what is in it            boxed primitives
+function               refused in a list           None as the whole value of a script
+symbol                 refused                     so are a Proxy, a Promise, a RegExp, a buffer,
+                                                   an iterator and what is weak
 cycle, over 256 deep   refused                     the error names the place
 =====================  ==========================  =========================================
 

@@ -78,6 +78,28 @@ class Channel:
         self._buffer = buffer[end:]
         return buffer[HEADER_BYTES:end]
 
+    def wait(self, milliseconds: float) -> bool:
+        """Waits until there is something to read.
+
+        Args:
+            milliseconds: How long, at most.
+
+        Returns:
+            Whether there is; the stream's end is something, too.
+        """
+        if self._buffer:
+            return True
+        import select
+
+        if not hasattr(select, "poll"):  # Windows: only sockets can be waited for there
+            import time
+
+            time.sleep(milliseconds / 1e3)
+            return False
+        poll = select.poll()
+        poll.register(self._read_fd, select.POLLIN)
+        return bool(poll.poll(milliseconds))
+
     def write(self, payload: bytes) -> bool:
         """Writes one frame whole.
 

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import _quickjs
 
+from nocturn.worker.native import native_of
+from nocturn.worker.url import take_apart
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any, Final
 
-__all__ = ["Engine"]
+    from nocturn.worker.serve import Lines
+
+__all__ = ["Engine", "read_scripts"]
+
+PRELUDE: Final = "prelude"
+PIECES: Final = ("timers", "abort")
+"""The scripts of ``js/`` that an engine begins with, before the prelude."""
+LATER: Final = (
+    *("layout", "inspect", "console"),
+    *("text", "buffer", "url", "clone", "crypto", "locale"),
+)
+"""Those that the prelude evaluates when a guest first needs them."""
 
 STACK_BYTES: Final = 16 * 1_048_576 if sys.platform == "linux" else 524_288
 """QuickJS's own bound. On Linux the thread has 64 MiB, since some recursion in C is not counted;
@@ -21,9 +36,14 @@ SHALLOW_STACK_BYTES: Final = min(2 * 1_048_576, STACK_BYTES)
 OUTCOME_BYTES: Final = 16 * 1_048_576
 """Extra heap for telling how a run that used up its own ended."""
 _WARM_UP: Final = (
-    '{"source":"void 0","args":["a"],"ceiling":1,"console_bytes":1,"seed":[1,2,3,4],'
+    '{"source":"void 0","name":"a","args":["a"],"ceiling":9,"console_bytes":1,"seed":[1,2,3,4],'
     '"more":[1,{"y":2.5}]}'
 )
+MOST_RANDOM_BYTES: Final = 65_536
+"""What ``crypto.getRandomValues`` gives at a time, by its standard."""
+_WARM_HEAP_BYTES: Final = 1 << 40
+LEAD: Final = 1_000
+"""Lines that the prelude puts before a source which the binding has no name for."""
 _NEARLY: Final = 0.4
 """How much of its heap a guest has had when a thrown ``null`` is taken for the engine's; memory
 that was asked for and never touched is not counted."""
@@ -33,33 +53,44 @@ class Engine:
     """A QuickJS context whose prelude has run, good for one source.
 
     Args:
-        prelude: The text of ``prelude.js``.
-        exchange: Sends a frame and returns the reply's text. Must not raise: the engine would end
-            in ``SystemError``.
-        send: Sends a frame that has no reply. Must not raise.
+        scripts: What :func:`read_scripts` has read.
+        lines: The wire. It must not raise: the engine would end in ``SystemError``.
     """
 
-    def __init__(
-        self,
-        prelude: str,
-        exchange: Callable[[str], str],
-        send: Callable[[str], None],
-    ) -> None:
+    def __init__(self, scripts: Mapping[str, str], lines: Lines) -> None:
+        self._lines = lines
         self._context = _quickjs.Context()
         self._context.set_max_stack_size(STACK_BYTES)
-        self._context.add_callable("__nocturn_exchange", exchange)
-        self._context.add_callable("__nocturn_send", send)
+        self._context.add_callable("__nocturn_exchange", lines.exchange)
+        self._context.add_callable("__nocturn_receive", lines.receive_text)
+        self._context.add_callable("__nocturn_send", lines.send)
         self._context.add_callable("__nocturn_lower", self._lower)
+        self._context.add_callable("__nocturn_random", _random_hex)
+        self._context.add_callable("__nocturn_url", take_apart)
         self._context.eval(
-            "globalThis.__nocturn_wire={__proto__:null,exchange:__nocturn_exchange,"
-            "send:__nocturn_send,lower:__nocturn_lower};"
-            "for(const name of ['exchange','send','lower'])delete globalThis['__nocturn_'+name];0"
+            "globalThis.__nocturn_wire={__proto__:null,native:{__proto__:null},"
+            "pieces:{__proto__:null}};"
+            "for(const name of ['exchange','receive','send','lower','random','url']){"
+            "__nocturn_wire[name]=globalThis['__nocturn_'+name];"
+            "delete globalThis['__nocturn_'+name]}0"
         )
-        self._control: Any = self._context.eval(prelude)
+        self._native = native_of(self._context)
+        for name in PIECES:
+            self._context.eval(f"__nocturn_wire.pieces.{name}={scripts[name]};0")
+        self._control: Any = self._context.eval(scripts[PRELUDE])
+        for name in LATER:
+            self._control("text", f"{name}\n{scripts[name]}")
+        if self._native is not None:
+            self._native.take_functions()
         self._own_bytes = self._context.memory()["memory_used_size"]
 
     def _lower(self, shallow: bool) -> None:
         self._context.set_max_stack_size(SHALLOW_STACK_BYTES if shallow else STACK_BYTES)
+
+    def load_ahead(self) -> None:
+        """Evaluates what most scripts come to need, so that those to be forked find it there."""
+        self._control("load", "console")
+        self._own_bytes = self._context.memory()["memory_used_size"]
 
     def warm_up(self) -> None:
         """Touches what every run touches, so that its pages are this process's own before a run.
@@ -67,6 +98,7 @@ class Engine:
         A fork shares its pages until they are written to; 0.3 ms of a short run went into that.
         """
         self._control("warm", _WARM_UP)
+        self._run_through("", _WARM_HEAP_BYTES)
 
     def run(self, start: str, heap_bytes: int) -> str:
         """Runs a source and all that it starts.
@@ -79,18 +111,36 @@ class Engine:
             The ``done`` frame's text.
         """
         self._control("start", start)
+        return self._run_through(start, heap_bytes)
+
+    def _run_through(self, start: str, heap_bytes: int) -> str:
+        asynchronous, modular = "await" in start, "import" in start or "export" in start
         del start
         self._context.set_memory_limit(heap_bytes)
         peak_before = _peak_bytes()
-        self._step(self._control, "run", "")
-        while self._step(self._context.execute_pending_job):
-            pass
+        if self._native is not None:
+            self._native.begin(asynchronous=asynchronous, modular=modular)
+        else:
+            self._step(self._control, "run", "")
+        self._run_jobs()
+        while wait := self._control("next", ""):
+            arrived = self._lines.receive_within(None if wait == "reply" else float(wait))
+            self._step(self._control, "turn", arrived)
+            self._run_jobs()
         grown = _peak_bytes() - peak_before
         exhausted = "exhausted" if grown > _NEARLY * heap_bytes else ""
         # The guest may have left no room to say so.
         self._context.set_memory_limit(heap_bytes + OUTCOME_BYTES)
         done: str = self._control("finish", exhausted)
-        return done[:-1] + f',"heap_bytes":{self._own_bytes + grown}}}'
+        told = f',"lead":{LEAD}' if self._native is None else ""
+        return f'{done[:-1]}{told},"heap_bytes":{self._own_bytes + grown}}}'
+
+    def _run_jobs(self) -> None:
+        if self._native is not None:
+            self._native.run_jobs()
+            return
+        while self._step(self._context.execute_pending_job):
+            pass
 
     @staticmethod
     def _step(step: Callable[..., object], *arguments: str) -> bool:
@@ -98,6 +148,24 @@ class Engine:
             return bool(step(*arguments))
         except _quickjs.JSException:
             return True  # that job is lost, for want of memory or by the guest's doing; go on
+
+
+def read_scripts(prelude_path: str) -> dict[str, str]:
+    """Returns the texts of the scripts beside a prelude, and its own, by their names."""
+    scripts: dict[str, str] = {}
+    for name in (*PIECES, PRELUDE, *LATER):
+        path = os.path.join(os.path.dirname(prelude_path), f"{name}.js")
+        with open(path, encoding="utf-8") as file:
+            scripts[name] = file.read()
+    return scripts
+
+
+def _random_hex(count: float) -> str:
+    """Returns so many bytes from the system, in hex; empty for no such number. Never raises."""
+    try:
+        return os.urandom(min(int(count), MOST_RANDOM_BYTES)).hex()
+    except (TypeError, ValueError, OverflowError, OSError, MemoryError):
+        return ""
 
 
 def _peak_bytes() -> int:

@@ -19,6 +19,7 @@ __all__ = [
     "LIBC",
     "Unsupported",
     "call",
+    "close_writable_code",
     "control",
     "error_name",
     "has_threads",
@@ -91,6 +92,27 @@ def control(option: int, value: int) -> None:
         raise Unsupported("only Linux has this")
     if LIBC.prctl(option, value, 0, 0, 0) == -1:
         raise last_error()
+
+
+def close_writable_code() -> None:
+    """Takes the right to write from memory that can be executed.
+
+    libffi leaves the pages of its callbacks open for more of them, and there will be none.
+
+    Raises:
+        OSError: The kernel refused.
+    """
+    try:
+        with open("/proc/self/maps", encoding="ascii", errors="replace") as file:
+            lines = file.readlines()
+    except OSError:  # no Linux: another filter, if any
+        return
+    for line in lines:
+        span, rights = line.split(maxsplit=2)[:2]
+        if "w" in rights and "x" in rights and LIBC is not None:
+            start, end = (int(each, 16) for each in span.split("-"))
+            if LIBC.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(end - start), 1 | 4) == -1:
+                raise last_error()
 
 
 def last_error() -> OSError:

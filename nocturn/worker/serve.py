@@ -8,7 +8,7 @@ from _json import encode_basestring_ascii as quoted  # json itself costs 7 ms of
 
 from nocturn.wire.frames import ORDER, Channel
 from nocturn.worker import lockdown
-from nocturn.worker.engine import Engine
+from nocturn.worker.engine import Engine, read_scripts
 
 __all__ = ["Lines", "main", "serve"]
 
@@ -37,10 +37,24 @@ class Lines:
             os._exit(0)
         return payload
 
+    def receive_text(self) -> str:
+        """Returns the next frame's text."""
+        return self.receive().decode()
+
+    def receive_within(self, milliseconds: float | None) -> str:
+        """Returns the next frame's text; empty where none came in that time.
+
+        Args:
+            milliseconds: How long to wait; None for as long as it takes.
+        """
+        if milliseconds is None or self._channel.wait(milliseconds):
+            return self.receive_text()
+        return ""
+
     def exchange(self, text: str) -> str:
         """Sends one frame and returns the next."""
         self.send(text)
-        return self.receive().decode()
+        return self.receive_text()
 
 
 def serve(
@@ -86,8 +100,7 @@ def main(prelude_path: str, write_fd: int) -> None:
     """
     # The host is trusted, so its frames are not capped; the guest has not run yet.
     lines = Lines(Channel(0, write_fd, sys.maxsize))
-    with open(prelude_path, encoding="utf-8") as file:
-        engine = Engine(file.read(), lines.exchange, lines.send)
+    engine = Engine(read_scripts(prelude_path), lines)
     _, heap_bytes, cpu_seconds = ORDER.unpack(lines.receive())
     try:
         lockdown.lock_zygote()

@@ -23,6 +23,17 @@ def test_a_note_is_written_listed_shown_and_removed(nocturn, tmp_path):
     assert shown["text"] == "---\ndescription: s\n---\né\n"
     assert shown["version"] == rows[0]["version"]
     assert nocturn("memory", "catalog").stdout == "a.md — s\npeople/lina.md — daughter\n"
+    assert nocturn("memory", "catalog", "--stats").stdout.splitlines() == [
+        "used          38 of 2,048 bytes, 2,010 left",
+        "notes listed  2",
+        "not listed    0, 0 of them too long a line",
+        "unreadable    0",
+    ]
+
+    assert nocturn("memory", "search", '"likes cats"').stdout == (
+        "people/lina.md — daughter\n    Likes cats.\n"
+    )
+    assert json.loads(nocturn("memory", "search", "--json", "dogs").stdout) == []
 
     assert nocturn("memory", "rm", "a.md").returncode == 3
     assert (tmp_path / "ws/memory/a.md").exists()
@@ -74,6 +85,7 @@ def test_the_tools_are_listed(nocturn, tmp_path):
         "memory_append",
         "memory_edit",
         "memory_move",
+        "memory_search",
         "time_now",
     ]
     assert rows[4][1:3] == ["write", "memory"]

@@ -32,7 +32,9 @@ def test_the_seeds_example_gives_its_value_and_its_84_byte_file(nocturn, tmp_pat
     assert json.loads(done.stdout) == WROTE
     assert (tmp_path / "ws/memory/people/lina.md").read_bytes() == LINA
     assert re.fullmatch(
-        r"· memory_write write people/lina\.md allow 84 B \d+\.\d ms\n", done.stderr
+        r"· memory_write write people/lina\.md allow 84 B \d+\.\d ms\n"
+        r"nocturn: nocturn undo [0-9a-f]{8} takes back what it changed\n",
+        done.stderr,
     )
 
 
@@ -41,7 +43,7 @@ def test_stdout_is_what_the_script_prints_and_stderr_the_transcript(nocturn, tmp
         "console.log('one', nocturn.args); console.error('two'); nocturn.now(); 'the value'"
     )
     done = nocturn("run", "s.js", "a", "b c")
-    assert done.stdout == 'one ["a", "b c"]\ntwo\n'
+    assert done.stdout == "one [ 'a', 'b c' ]\ntwo\n"
     assert re.fullmatch(r"· time_now ungated \d+ B \d+\.\d ms\n", done.stderr)
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 MMAP = """
@@ -36,3 +41,26 @@ def test_no_memory_can_be_made_executable(locked, attack):
 @EACH
 def test_memory_could_be_made_executable_without_the_filter(locked, attack):
     assert locked(attack, skip={"seccomp"}) == "succeeded"
+
+
+WRITABLE_CODE = """
+import sys
+sys.path[:0] = sys.argv[1:3]
+from nocturn.wire.frames import Channel
+from nocturn.worker.engine import Engine, read_scripts
+from nocturn.worker.serve import Lines
+engine = Engine(read_scripts(sys.argv[1] + "/js/prelude.js"), Lines(Channel(0, 0, 1)))
+rights = [line.split()[1] for line in open("/proc/self/maps")]
+print(len(rights), sum("w" in each and "x" in each for each in rights))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells")
+def test_what_the_engine_brings_along_leaves_no_code_that_can_be_written_to():
+    root = Path(__file__).resolve().parents[2]
+    folder = Path(str(importlib.util.find_spec("_quickjs").origin)).parent
+    told = subprocess.check_output(
+        [sys.executable, "-I", "-S", "-c", WRITABLE_CODE, str(root), str(folder)]
+    ).split()
+    assert int(told[0]) > 10
+    assert int(told[1]) == 0

@@ -16,6 +16,7 @@ from nocturn import Limits
 from nocturn.host.crew import Crew
 from nocturn.host.execution import Execution
 from nocturn.host.process import Worker
+from nocturn.host.program import Program
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the wire is a socket pair")
 
@@ -101,7 +102,7 @@ def flooded():
         def answer(call):
             call.reply = json.dumps(dispatch(call))
 
-        result = Execution("1", "x.js", (), limits, "full", pool, **options).run(answer)
+        result = Execution(Program("1", "x.js"), (), limits, "full", pool, **options).run(answer)
         pool.crew.close()
         assert pool.reap(pool.worker) in (signal.SIGKILL, signal.SIGPIPE, 0)
         for thread in exchange_threads():
@@ -152,7 +153,7 @@ def test_a_worker_that_closes_its_end_and_lives_on_is_ended(flooded):
 
 def test_a_worker_that_hears_and_says_nothing_is_ended_when_the_run_is_cancelled():
     pool = OneWorker("import signal; signal.pause()")
-    execution = Execution("1", "x.js", (), Limits(wall_seconds=60), "full", pool)
+    execution = Execution(Program("1", "x.js"), (), Limits(wall_seconds=60), "full", pool)
     results = []
     waiting = threading.Thread(target=lambda: results.append(execution.run(lambda _: None)))
     waiting.start()

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from nocturn import Limits
 from nocturn.errors import CODES, IsolationError, NocturnError
 from nocturn.host.exchange import Exchange
-from nocturn.host.location import locate
+from nocturn.host.location import Locator
+from nocturn.host.program import Program
 from nocturn.host.result import STATUSES, RunResult
 from nocturn.wire.frames import Channel
 
@@ -59,6 +60,13 @@ frames = st.builds(
 payloads = frames.map(lambda frame: json.dumps(frame).encode()) | st.binary(max_size=60)
 
 
+PROGRAM = Program("1", "x.js")
+
+
+def at_once(work):
+    work()
+
+
 def conversation(sent, dispatch):
     """Reads bytes as a worker's; returns the ending and the exchange, whose replies go nowhere."""
     with tempfile.TemporaryFile() as file, open(os.devnull, "wb") as nowhere:
@@ -69,8 +77,8 @@ def conversation(sent, dispatch):
         def answer(call):
             call.reply = json.dumps(dispatch(call))
 
-        exchange = Exchange(channel, answer, LIMITS, lambda _: None, lambda _: None)
-        ending = exchange.prepare("best-effort") or exchange.answer("1", [])
+        exchange = Exchange(channel, answer, LIMITS, at_once, lambda _: None, lambda _: None)
+        ending = exchange.prepare("best-effort") or exchange.answer(PROGRAM, [])
         return ending, exchange
 
 
@@ -89,7 +97,7 @@ def hold(ending, exchange):
     assert len(exchange.calls) <= LIMITS.calls + 1
     assert all(call.arguments is None for call in exchange.calls)
     assert sum(len(line.text.encode("utf-8", "surrogatepass")) for line in exchange.console) <= 200
-    error = None if ending.status == "ok" else locate(ending.error, "1", "x.js")
+    error = None if ending.status == "ok" else Locator(PROGRAM, ending.lead).locate(ending.error)
     assert error is None or error.code in (None, *CODES)
     result = RunResult(ending.status, ending.value, tuple(exchange.console), error=error)
     assert result.to_json().isascii()
@@ -142,7 +150,7 @@ def test_a_conversation_cut_or_changed_anywhere_ends_in_a_status(data):
 @settings(max_examples=150, deadline=None)
 @given(errors | st.none())
 def test_any_error_that_a_worker_tells_becomes_one_of_ours(told):
-    error = locate(told, "one\ntwo\n", "x.js")
+    error = Locator(Program("one\ntwo\n", "x.js"), 0).locate(told)
     assert error.code in (None, *CODES)
     assert isinstance(error.name, str)
     assert isinstance(error.message, str)

@@ -344,6 +344,61 @@ def test_a_walk_goes_as_deep_as_a_path_can(folder):
     assert get(folder, deep) == b"x"
 
 
+@pytest.fixture
+def deep(root):
+    """Makes a folder so many levels deep; each tenth has a note before the next and one after."""
+
+    def deep(levels, name="d"):
+        root.mkdir()
+        fd = os.open(root, os.O_RDONLY)
+        for level in range(levels):
+            for note in ("a.md", "z.md") if level % 10 == 0 else ():
+                os.close(os.open(note, os.O_CREAT, 0o600, dir_fd=fd))
+            os.mkdir(name, dir_fd=fd)
+            inner = os.open(name, os.O_RDONLY, dir_fd=fd)
+            os.close(fd)
+            fd = inner
+        os.close(fd)
+
+    yield deep
+    subprocess.run(["rm", "-rf", root], check=True)  # shutil.rmtree does not get so deep
+
+
+def test_a_walk_through_a_thousand_levels_holds_few_folders_open(root, deep):
+    folder = Folder(root)
+    if not directory.BY_DESCRIPTOR or not Path("/proc/self/fd").exists():
+        pytest.skip("descriptors are counted through /proc")
+    deep(1_000)
+    before = len(os.listdir("/proc/self/fd"))
+    found, most = [], 0
+    for each in folder.walk():
+        found.append(each.path)
+        assert each.directory.status(each.name) == each.status
+        most = max(most, len(os.listdir("/proc/self/fd")) - before)
+    assert most < 48
+    levels = [*range(0, 1_000, 10)]
+    assert [each.count("d/") for each in found] == [*levels, *reversed(levels)]
+
+
+def test_what_is_too_far_down_is_named_as_closed(folder, deep):
+    deep(70, "d" * 200)
+    found = [(each.kind, len(each.path)) for each in folder.walk() if each.kind != "file"]
+    by_path = 201 * 20 + 200  # the system takes no longer path
+    assert found in ([("closed", 201 * 40 + 200)], [("closed", by_path)])
+
+
+def test_a_folder_that_goes_while_it_is_walked_takes_nothing_else_along(folder, deep, root):
+    deep(60)
+    found = []
+    for each in folder.walk():
+        found.append(each.path)
+        if each.path.count("/") == 50 and each.name == "a.md":
+            (root / "d/d").rename(root / "y")
+    assert found[:6] == ["d/" * level + "a.md" for level in range(0, 60, 10)]
+    assert found[-1] == "z.md"
+    assert "d/" * 10 + "z.md" not in found
+
+
 def test_a_folder_that_cannot_be_opened_is_named_by_the_walk(as_nobody):
     folder = Folder(as_nobody / "memory")
     put(folder, "closed/x.md")

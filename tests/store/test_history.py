@@ -90,7 +90,7 @@ def test_reads_make_nothing_and_never_fail_for_the_history(notes, note, tmp_path
     assert notes.stat("a.md").bytes == 4
 
 
-def test_a_history_that_is_not_ours_refuses_the_write_and_stays(notes, put, note, tmp_path):
+def test_a_history_that_is_not_ours_refuses_the_write_and_stays(put, note, tmp_path):
     put("a.md", "s", "one")
     before = note("a.md").read_bytes()
     (tmp_path / ".nocturn/history.db").write_bytes(b"not a database")
@@ -101,7 +101,7 @@ def test_a_history_that_is_not_ours_refuses_the_write_and_stays(notes, put, note
     assert [each.name for each in note("a.md").parent.iterdir()] == ["a.md"]
 
 
-def test_a_content_is_kept_once_and_compressed(notes, put, tmp_path):
+def test_a_content_is_kept_once_and_compressed(put, tmp_path):
     for _ in range(3):
         put("a.md", "s", "x" * 60_000)
         put("b.md", "s", "x" * 60_000)

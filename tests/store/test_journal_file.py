@@ -33,7 +33,7 @@ def journal(folder):
     return JournalFile(folder, folder.parents[1] / "data")
 
 
-CHAIN = {"n", "prev", "seal"}
+CHAIN = {"n", "prev", "salt", "seal"}
 
 
 def lines(folder):

@@ -1,4 +1,4 @@
-"""Locks of notes: one writer each, a name's other spellings included, and none outlives its holder."""
+"""Locks of notes: one writer each, by any spelling of its name; none outlives its holder."""
 
 import os
 import signal

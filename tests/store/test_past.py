@@ -98,7 +98,7 @@ def test_a_move_is_taken_back_from_either_name(notes, write, move, do, texts, to
         assert texts() == {"a.md": "one"}
 
 
-def test_a_run_is_taken_back_whole(notes, write, remove, move, do, texts, clear_all):
+def test_a_run_is_taken_back_whole(notes, write, remove, do, texts, clear_all):
     write("kept.md", "kept")
     write("changed.md", "before")
     write("removed.md", "was here")
@@ -122,7 +122,7 @@ def test_a_run_is_taken_back_whole(notes, write, remove, move, do, texts, clear_
     assert after != before
 
 
-def test_a_run_is_not_taken_back_over_what_was_changed_since(notes, write, do, texts, root):
+def test_a_run_is_not_taken_back_over_what_was_changed_since(notes, write, texts, root):
     for path in ("a.md", "b.md", "c.md"):
         write(path, "one", run="r")
     (root / "b.md").write_text("by hand")
@@ -173,7 +173,7 @@ def test_a_version_of_another_note_is_not_told_of(notes, write, token):
     assert notes.past.content_of("a.md", token(b"two")) is None
 
 
-def test_nothing_is_ever_moved_over(notes, write, move, texts, root, clear_all):
+def test_nothing_is_ever_moved_over(notes, write, texts, root, clear_all):
     write("a.md", "one")
     write("b.md", "two")
     assert refused(notes.preview_move, "a.md", "b.md").code == NAME_TAKEN
@@ -187,7 +187,7 @@ def test_nothing_is_ever_moved_over(notes, write, move, texts, root, clear_all):
     assert texts() == {"a.md": "one", "b.md": "two", "c.md": "came between"}
 
 
-def test_two_names_of_one_file_are_two_notes(notes, write, root, clear_all, texts):
+def test_two_names_of_one_file_are_two_notes(notes, write, root, texts):
     write("a.md", "one")
     (root / "b.md").hardlink_to(root / "a.md")
     assert refused(notes.preview_move, "a.md", "b.md").code == NAME_TAKEN

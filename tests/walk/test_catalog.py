@@ -108,6 +108,24 @@ def test_a_catalog_of_exactly_2048_bytes_needs_no_notice(ws, put):
     )
 
 
+def test_how_full_it_is_is_said(ws, put):
+    for number in range(100):
+        put(f"n{number:03}.md", "é" * 30)
+    put("long.md", "x" * 2_000)
+    put("latin.md", b"caf\xe9")
+    lines = ws.memory.catalog().splitlines()
+    stats = ws.memory.catalog_stats()
+    assert stats == {
+        "bytes": len("\n".join(lines).encode()),
+        "limit": 2_048,
+        "left": 2_048 - stats["bytes"],
+        "listed": len(lines) - 1,
+        "not_listed": 101 - stats["listed"],
+        "too_long": 1,
+        "unreadable": 1,
+    }
+
+
 def test_one_huge_line_does_not_blank_the_rest(ws, put):
     put("a.md", "x" * 2_000)
     put("b.md", "short")

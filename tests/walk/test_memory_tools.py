@@ -79,6 +79,8 @@ def test_every_wrapper_is_the_tool_of_its_name(ws):
           same(memory.stat("a.md"), call("memory_stat", {path: "a.md"})),
           same(memory.list(), call("memory_list", {})),
           same(memory.list({limit: 1}), call("memory_list", {limit: 1})),
+          same(memory.search("body"), call("memory_search", {query: "body"})),
+          same(memory.search("s", {limit: 1}), [{path: "a.md", summary: "s", snippet: "body"}]),
           Object.keys(nocturn.now()).join(),
           memory.remove("a.md"),
         ]
@@ -86,10 +88,7 @@ def test_every_wrapper_is_the_tool_of_its_name(ws):
         mode="watched",
     )
     assert result.value == [
-        True,
-        True,
-        True,
-        True,
+        *[True] * 6,
         "iso,epochMs,timezone",
         {"path": "a.md", "removed": True},
     ]

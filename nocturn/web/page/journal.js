@@ -91,6 +91,7 @@ function said(verdict, again) {
   const lines = `${count(verdict.lines, "sealed line")}, ${verdict.first} to ${verdict.last}`;
   const notes = [
     verdict.before ? `Nothing vouches for ${count(verdict.before, "line")} before it.` : null,
+    verdict.purged ? `${count(verdict.purged, "line")} purged, as a later line tells of each.` : null,
     verdict.torn ? `${count(verdict.torn, "line")} torn by a crash, with nothing missing.` : null,
     verdict.end_is_known ? null : "How far it went is not known here: a cut of its end cannot be seen.",
   ].filter(Boolean);

@@ -13,6 +13,7 @@ from yardsticks.processes import Echo, pinned
 from nocturn import Limits, tool
 from nocturn.host.execution import Execution
 from nocturn.host.pool import Pool
+from nocturn.host.program import Program
 from sections.figure import Figure, Rounds, run, workspace
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _placed(folder: str, rounds: Rounds, where: str, here: int, there: int) -> I
 
 
 def _run_without_road(pool: Pool, source: str, limits: Limits) -> None:
-    execution = Execution(source, "<script>", (), limits, "best-effort", pool)
+    execution = Execution(Program(source, "<script>"), (), limits, "best-effort", pool)
     execution.run(lambda _: None).raise_for_error()
 
 

@@ -17,6 +17,7 @@ from yardsticks.procfs import children
 from nocturn import Limits
 from nocturn.host.execution import Execution
 from nocturn.host.pool import Pool, Ticket
+from nocturn.host.program import Program
 from sections.figure import Figure, Rounds
 
 if TYPE_CHECKING:
@@ -69,7 +70,13 @@ def _lateness_seconds() -> float:
 
     waiting = threading.Thread(target=wait)
     execution = Execution(
-        _LOOP, "<script>", (), _LIMITS, "best-effort", pool, None, lambda _: waiting.start()
+        Program(_LOOP, "<script>"),
+        (),
+        _LIMITS,
+        "best-effort",
+        pool,
+        None,
+        lambda _: waiting.start(),
     )
     try:
         execution.run(lambda _: None)

@@ -28,6 +28,7 @@ class Rounds:
         crowd: Runs on all cores at once, all together.
         calls: Calls in one run.
         large_calls: Calls with a large argument in one run.
+        notes: Notes in one workspace.
         kills: Workers killed at their deadline; a quarter as many hosts are killed.
     """
 
@@ -36,6 +37,7 @@ class Rounds:
     crowd: int = 2_000
     calls: int = 5_000
     large_calls: int = 300
+    notes: int = 10_000
     kills: int = 20
 
 

@@ -51,7 +51,7 @@ def memory(_: str, __: Rounds) -> Iterator[Figure]:
             for _worker in range(count):
                 if (worker := pool.take(Limits(), Ticket())) is not None:
                     workers.append(worker)
-                    Exchange(worker.channel, _ignore, Limits(), _ignore, _ignore).prepare(
+                    Exchange(worker.channel, _ignore, Limits(), _ignore, _ignore, _ignore).prepare(
                         "best-effort"
                     )
             (zygote,) = (child for child in children(os.getpid()) if children(child))
@@ -75,7 +75,7 @@ def _fork_seconds(pool: Pool) -> tuple[float, float]:
         msg = "nobody left the queue, and yet there is no worker"
         raise RuntimeError(msg)
     forked = time.perf_counter() - start
-    Exchange(worker.channel, _ignore, Limits(), _ignore, _ignore).prepare("best-effort")
+    Exchange(worker.channel, _ignore, Limits(), _ignore, _ignore, _ignore).prepare("best-effort")
     locked = time.perf_counter() - start
     pool.give_back(worker)
     worker.close()

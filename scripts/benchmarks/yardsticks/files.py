@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["read_heads", "replace_durably"]
+__all__ = ["grep", "read_heads", "replace_durably"]
 
 
 def replace_durably(folder: Path, name: str, data: bytes) -> None:
@@ -51,3 +52,19 @@ def read_heads(root: Path, size_bytes: int) -> int:
             finally:
                 os.close(fd)
     return total
+
+
+def grep(root: Path, word: str) -> list[str]:
+    """Looks for a word in each file of a tree, with ``grep -r``.
+
+    Args:
+        root: The tree.
+        word: What to look for, as it is.
+
+    Returns:
+        The files that have it.
+    """
+    found = subprocess.run(
+        ["grep", "-rlF", "--", word, root], capture_output=True, text=True, check=False
+    )
+    return found.stdout.splitlines()
