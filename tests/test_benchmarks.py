@@ -61,15 +61,18 @@ def test_house_shows_each_job_beside_the_least_that_it_could_cost() -> None:
         assert rows[least][-1] == ""
 
 
-def test_memory_shows_the_catalog_and_the_search_beside_plain_looks() -> None:
+def test_memory_shows_each_job_beside_the_files_alone() -> None:
     rows = table("memory")
     for job in (
+        *("write, 500 bytes", "append to 60 KB", "edit of 60 KB", "move of 500 bytes"),
+        "read, 60 KB",
         "catalog of 60 notes, one edited",
         "search of a rare word, one note edited",
         "search of a word that all notes have",
     ):
         assert float(rows[job][-1].replace(",", "")) > 0
-    for least in ("walk + read 60 heads", "grep -r in 60 notes"):
+    least_of_a_write = "write + fsync + rename + fsync, 500 bytes"
+    for least in (least_of_a_write, "walk + read 60 heads", "grep -r in 60 notes"):
         assert rows[least][-1] == ""
 
 

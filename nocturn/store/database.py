@@ -152,7 +152,8 @@ class Database:
                 raise self._unusable("has a journal that is a link")
             try:
                 with place.open_file(os.O_RDONLY, make=False) as fd:
-                    os.lseek(fd, -min(8, os.fstat(fd).st_size), os.SEEK_END)
+                    # From the start: it may shrink meanwhile, and nothing is before its start.
+                    os.lseek(fd, max(0, os.fstat(fd).st_size - 8), os.SEEK_SET)
                     tail = os.read(fd, 8)
             except NocturnError as error:
                 if error.detail.get("errno") == "ENOENT":  # its transaction ended just now

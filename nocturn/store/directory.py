@@ -217,8 +217,8 @@ class Directory:
             OSError: It could not be written; what was there is whole, and nothing else is left.
         """
         temporary = f"{TEMPORARY[0]}{os.urandom(8).hex()}{TEMPORARY[1]}"
-        fd = self.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        try:
+        try:  # from here: Ctrl-C may come between the file and its descriptor
+            fd = self.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             try:
                 write_all(fd, data)
                 os.fsync(fd)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import unicodedata
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from nocturn.errors import CONFLICT, NocturnError
+from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NocturnError
+from nocturn.names import same_name_key
 from nocturn.store.directory import Content, Directory, is_link
 from nocturn.store.renaming import rename_new
 from nocturn.store.trouble import disk_trouble, shown, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
 __all__ = ["Place"]
 
@@ -70,11 +72,18 @@ class Place:
             unchanged: Whether the entry must still be the one that was found.
 
         Raises:
-            NocturnError: ``CONFLICT`` where it isn't, ``STORAGE`` where the disk refuses. The old
-                file is whole, and no temporary file and no new folder is left.
+            NocturnError: ``CONFLICT`` where it isn't, ``BAD_ARGUMENTS`` where the disk would keep
+                the name in another case, ``STORAGE`` where it refuses. The old file is whole, and
+                no temporary file and no new folder is left.
         """
-        with disk_trouble(f"writing {shown(self.path)}"), self._made_folder() as at:
+        with disk_trouble(f"writing {shown(self.path)}"), self._made_folder(_require_kept) as at:
             at.replace(self._name, data, (lambda: self._require_same(at)) if unchanged else None)
+            if self.entry is None:
+                try:
+                    _require_kept(at, self._name)
+                except NocturnError:
+                    at.drop(self._name)
+                    raise
 
     def make_folder(self) -> None:
         """Makes the folders that are missing, 0700, and nothing in them.
@@ -105,10 +114,11 @@ class Place:
         """Moves the entry, a link as the link, to a place where nothing is; never over anything.
 
         Raises:
-            NocturnError: ``NAME_TAKEN`` where something has come to be there, ``STORAGE``; the
-                entry is where it was.
+            NocturnError: ``NAME_TAKEN`` where something has come to be there, ``BAD_ARGUMENTS``
+                where the disk would keep the name in another case, ``STORAGE``; the entry is where
+                it was.
         """
-        with disk_trouble(f"moving {shown(self.path)}"), other._made_folder() as to:
+        with disk_trouble(f"moving {shown(self.path)}"), other._made_folder(_require_kept) as to:
             self._rename(to, other._name, other.path)
 
     def respell(self, path: str) -> None:
@@ -185,16 +195,23 @@ class Place:
         return bool(self._missing) or self._at.status(name) is None
 
     @contextmanager
-    def _made_folder(self) -> Generator[Directory]:
-        """Makes the missing folders; unmakes them if what is done inside fails."""
+    def _made_folder(
+        self, check: Callable[[Directory, str], None] = lambda *_: None
+    ) -> Generator[Directory]:
+        """Makes the missing folders; unmakes them if what is done inside fails.
+
+        Args:
+            check: Called for each that was made, with its parent and its name.
+        """
         way = [self._at]
         made: list[tuple[Directory, str]] = []
         try:
             for name in self._missing:
                 folder, new = way[-1].make_folder(name)
-                if new:
-                    made.append((way[-1], name))
                 way.append(folder)
+                if new:
+                    made.append((way[-2], name))
+                    check(way[-2], name)
             yield way[-1]
             for parent, _ in made:
                 parent.sync()
@@ -211,6 +228,11 @@ class Place:
             rename_new(self._at, self._name, to, name)
         except FileExistsError:
             raise taken(path) from None
+        try:
+            _require_kept(to, name)
+        except NocturnError:
+            to.rename(name, self._at, self._name)
+            raise
         to.sync()
         self._at.sync()
 
@@ -231,6 +253,21 @@ class Place:
             to.make_link(name, text)
         else:
             to.replace(name, self._at.read(self._name, sys.maxsize).data)
+
+
+def _require_kept(at: Directory, name: str) -> None:
+    """Refuses what is there by now and is listed in another case: some disks keep none.
+
+    A note that is listed as another would be lost to its own name, and no other would be refused.
+    """
+    if name == name.lower():
+        return
+    key = same_name_key(name)
+    kept = [each for each in at.names() if same_name_key(each) == key]
+    if not kept or any(unicodedata.normalize("NFC", each) == name for each in kept):
+        return
+    message = f"{shown(name)} would be {shown(kept[0])} on this disk: use that name"
+    raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "path"})
 
 
 def _same(now: os.stat_result | None, then: os.stat_result | None) -> bool:
