@@ -302,6 +302,20 @@ interface NocturnCall<Async extends boolean> {
     ifVersion?: string | null;
   }): NocturnReply<Record<string, any>, Async>;
   /**
+   * Find notes by what they say, the best first: path, summary, and a snippet of each.
+   *
+   * The notes that have every word and phrase, the best first; words in a path or a summary count for more. `snippet` is plain text on one line: some thirty words around the first that was found, with `…` where it was cut:
+   *
+   *     [{"path": "people/lina.md", "summary": "daughter, 7 years old",
+   *       "snippet": "Likes dinosaurs. Starts school in August."}]
+   */
+  (tool: "memory_search", args: {
+    /** Words, all of which a note must have; "several words in a row"; and beginn* for a word that begins so. At most 1,024 bytes and 32 terms. */
+    query: string;
+    /** Notes at most, 1 to 50. */
+    limit?: number;
+  }): NocturnReply<Array<Record<string, any>>, Async>;
+  /**
    * The present date and time, and the time zone of the person.
    *
    * Now, as text with the local offset, as a number, and the local zone:

@@ -25,7 +25,6 @@ _LINE_END: Final = re.compile("\r\n|[\n\r]")
 """What editors and the engine take for one; in a string it does not count U+2028, as editors do."""
 _UNNAMED: Final = "<input>"
 """What the engine calls a source that has no name: the prelude's, and the guest's ``eval``."""
-_LINE_END: Final = re.compile("\r\n|[\n\r\u2028\u2029]")
 
 
 class Locator:
