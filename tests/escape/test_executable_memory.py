@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from nocturn.host.process import quickjs
 
 MMAP = """
 def attack(_):
@@ -45,11 +46,11 @@ def test_memory_could_be_made_executable_without_the_filter(locked, attack):
 
 WRITABLE_CODE = """
 import sys
-sys.path[:0] = sys.argv[1:3]
+sys.path[:0] = sys.argv[2:]
 from nocturn.wire.frames import Channel
-from nocturn.worker.engine import Engine, read_scripts
+from nocturn.worker.engine import load
 from nocturn.worker.serve import Lines
-engine = Engine(read_scripts(sys.argv[1] + "/js/prelude.js"), Lines(Channel(0, 0, 1)))
+engine = load(sys.argv[1], Lines(Channel(0, 0, 1)))
 rights = [line.split()[1] for line in open("/proc/self/maps")]
 print(len(rights), sum("w" in each and "x" in each for each in rights))
 """
@@ -58,9 +59,9 @@ print(len(rights), sum("w" in each and "x" in each for each in rights))
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells")
 def test_what_the_engine_brings_along_leaves_no_code_that_can_be_written_to():
     root = Path(__file__).resolve().parents[2]
-    folder = Path(str(importlib.util.find_spec("_quickjs").origin)).parent
+    files = quickjs()
     told = subprocess.check_output(
-        [sys.executable, "-I", "-S", "-c", WRITABLE_CODE, str(root), str(folder)]
+        [sys.executable, "-I", "-S", "-c", WRITABLE_CODE, files.file, str(root), *files.folders]
     ).split()
     assert int(told[0]) > 10
     assert int(told[1]) == 0

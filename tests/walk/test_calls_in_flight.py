@@ -201,25 +201,31 @@ def test_questions_of_calls_in_flight_are_put_one_at_a_time_and_nothing_is_told_
     def approver(question):
         open_questions.append(question)
         assert len(open_questions) == 1
-        told.append("question")
+        told.append("?")
+        asked.set()
         ready.wait(SECONDS)  # until the guest has printed
-        told.append("answer")
+        told.append("!")
         open_questions.pop()
         return "no" if question.effects[0].target == "1.md" else True
 
-    ready = threading.Event()
+    asked, ready = threading.Event(), threading.Event()
+
+    @tool(axis="read", effects="ungated")
+    def question() -> None:
+        """Comes back once a question is open."""
+        asked.wait(SECONDS)
 
     @tool(axis="read", effects="ungated")
     def printed() -> None:
         """The guest has printed all that it prints before."""
         ready.set()
 
-    with Workspace(tmp_path, approver=approver, tools=[printed]) as ws:
+    with Workspace(tmp_path, approver=approver, tools=[question, printed]) as ws:
         ws.permissions  # noqa: B018 - loaded before the clock matters
         result = ws.run(
             "const w = n => nocturn.memory.write.async(n + '.md', 's', 'text').catch(e => e.code);"
-            "const all = [0, 1, 2].map(w); const p = nocturn.callAsync('printed');"
-            "console.log('meanwhile'); await p; await Promise.all(all)",
+            "const all = [0, 1, 2].map(w); await nocturn.callAsync('question');"
+            "console.log('meanwhile'); await nocturn.callAsync('printed'); await Promise.all(all)",
             mode="guarded",
             on_console=lambda line: told.append(line.text),
             on_call=lambda call: told.append(call.tool),
@@ -227,9 +233,9 @@ def test_questions_of_calls_in_flight_are_put_one_at_a_time_and_nothing_is_told_
     assert [each if isinstance(each, str) else each["path"] for each in result.value] == [
         "0.md", "GATE_DENIED", "2.md",
     ]  # fmt: skip
-    at = [place for place, each in enumerate(told) if each == "question"]
+    at = [place for place, each in enumerate(told) if each == "?"]
     assert len(at) == 3
-    assert all(told[place + 1] == "answer" for place in at)
+    assert all(told[place + 1] == "!" for place in at)
 
 
 def test_ctrl_c_with_calls_in_flight_ends_the_run_and_the_workspace_goes_on(ws, meeting):

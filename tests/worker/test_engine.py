@@ -1,6 +1,5 @@
 """The engine by itself: with its C functions, without them, and when it is not what it seems."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -9,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from nocturn.host.location import Locator
+from nocturn.host.process import quickjs
 from nocturn.host.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 
 ENGINE = """
 import json, sys
-sys.path[:0] = sys.argv[1:3]
+sys.path[:0] = sys.argv[3:]
 from nocturn.worker import engine, native
 
 {first}
@@ -30,9 +30,9 @@ class Lines:
     def send(self, text):
         pass
 
-made = engine.Engine(engine.read_scripts(sys.argv[1] + "/js/prelude.js"), Lines())
+made = engine.load(sys.argv[1], Lines())
 made.warm_up()
-start = dict(source=sys.argv[3], name="t.js", modules={{}}, args=[], ceiling=10**6,
+start = dict(source=sys.argv[2], name="t.js", modules={{}}, args=[], ceiling=10**6,
              console_bytes=1000, calls_in_flight=4, seed=[1, 2, 3, 4])
 print(made.run(json.dumps(start), 1 << 26))
 """
@@ -40,10 +40,9 @@ WITHOUT = "engine.native_of = lambda context: None"
 
 
 def run(source, first=""):
-    folder = Path(str(importlib.util.find_spec("_quickjs").origin)).parent
-    script = ENGINE.format(first=first)
+    files, script = quickjs(), ENGINE.format(first=first)
     told = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", script, str(ROOT), str(folder), source],
+        [sys.executable, "-I", "-S", "-c", script, files.file, source, str(ROOT), *files.folders],
         capture_output=True,
         check=False,
     )
