@@ -7,6 +7,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
 
 __all__ = ["RunClock"]
 
@@ -17,11 +18,18 @@ class RunClock:
     Args:
         condition: Notified when the clock goes on: who waits for a deadline looks again.
         telling: Held while somebody is told of what the run does: then it does not begin to stand.
+        on_resume: Called when it goes on; must not raise.
     """
 
-    def __init__(self, condition: threading.Condition, telling: threading.Lock) -> None:
+    def __init__(
+        self,
+        condition: threading.Condition,
+        telling: threading.Lock,
+        on_resume: Callable[[], None],
+    ) -> None:
         self._condition = condition
         self._telling = telling
+        self._on_resume = on_resume
         self._started = time.monotonic()
         self._pauses = 0
         self._paused_at = 0.0
@@ -70,3 +78,4 @@ class RunClock:
                 self._stood += lasted
                 self._waited += lasted if waited else 0.0
             self._condition.notify_all()
+        self._on_resume()

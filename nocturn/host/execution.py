@@ -74,7 +74,7 @@ class Execution:
         self._fault: BaseException | None = None
         self._ticket = Ticket()
         self._holders = 2
-        self.clock = RunClock(self._changed, self._telling)
+        self.clock = RunClock(self._changed, self._telling, self._tell_on)
 
     def alive(self) -> bool:
         """Returns whether a call of this run may still begin."""
@@ -230,13 +230,16 @@ class Execution:
             try:
                 work()
             except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
-                self._fault = fault
-                self._end(Ending("worker_died", reason="the host failed"))
+                self._fail(fault)
             self._let_go(worker)
 
         with self._changed:
             self._holders += 1
         self._pool.crew.start(hold)
+
+    def _fail(self, fault: BaseException) -> None:
+        self._fault = fault
+        self._end(Ending("worker_died", reason="the host failed"))
 
     def _let_go(self, worker: Worker) -> None:
         """Closes the worker's socket once every thread is done with it.
@@ -299,16 +302,26 @@ class Execution:
         self._tell(self._on_console, line)
 
     def _tell(self, listener: Callable[[Any], None] | None, what: object) -> None:
-        """Tells a listener, one thing at a time, and nothing between a question and its answer.
-
-        What is held back meanwhile is told when the call that was asked about has ended.
-        """
+        """Tells a listener, one thing at a time, and nothing between a question and its answer."""
         with self._telling:
             if listener is not None and self.alive():
                 self._held.append((listener, what))
-            while self._held and not self.clock.paused and self.alive():
-                heard, first = self._held.pop(0)
-                heard(first)
+            self._tell_held()
+
+    def _tell_on(self) -> None:
+        """Tells what was held back, now that nobody is asked; a listener's fault ends the run."""
+        if not self._held:
+            return
+        try:
+            with self._telling:
+                self._tell_held()
+        except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
+            self._fail(fault)
+
+    def _tell_held(self) -> None:
+        while self._held and not self.clock.paused and self.alive():
+            listener, what = self._held.pop(0)
+            listener(what)
 
     def _tell_what_was_held(self) -> None:
         """Tells what was printed during a question that the run has ended in."""

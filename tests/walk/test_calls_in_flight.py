@@ -238,6 +238,40 @@ def test_questions_of_calls_in_flight_are_put_one_at_a_time_and_nothing_is_told_
     assert all(told[place + 1] == "!" for place in at)
 
 
+def test_what_was_held_back_is_told_as_soon_as_nobody_is_asked(tmp_path):
+    asked, told = threading.Event(), threading.Event()
+
+    @tool(axis="read", effects=[("x", "do", "what")])
+    def slow(what: str) -> bool:
+        """Comes back once the line that was printed during the question is told."""
+        return told.wait(SECONDS) and bool(what)
+
+    @tool(axis="read", effects="ungated")
+    def question() -> None:
+        """Comes back once a question is open."""
+        asked.wait(SECONDS)
+
+    @tool(axis="read", effects="ungated")
+    def printed() -> None:
+        """Lets the person answer: the line has come in by now."""
+        answer.set()
+
+    def approver(_):
+        asked.set()
+        return answer.wait(SECONDS)
+
+    answer = threading.Event()
+    with Workspace(tmp_path, approver=approver, tools=[slow, question, printed]) as ws:
+        result = ws.run(
+            "const p = nocturn.callAsync('slow', {what: 'x'}); await nocturn.callAsync('question');"
+            "console.log('meanwhile'); await nocturn.callAsync('printed'); await p",
+            mode="guarded",
+            on_console=lambda _: told.set(),
+            limits=Limits(wall_seconds=SECONDS),
+        )
+    assert (result.status, result.value) == ("ok", True)
+
+
 def test_ctrl_c_with_calls_in_flight_ends_the_run_and_the_workspace_goes_on(ws, meeting):
     execution = []
 
