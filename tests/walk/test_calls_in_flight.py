@@ -253,8 +253,9 @@ def test_what_was_held_back_is_told_as_soon_as_nobody_is_asked(tmp_path):
 
     @tool(axis="read", effects="ungated")
     def printed() -> None:
-        """Lets the person answer: the line has come in by now."""
+        """Lets the person answer: the line has come in by now. Its own end must not bring it on."""
         answer.set()
+        told.wait(SECONDS)
 
     def approver(_):
         asked.set()
