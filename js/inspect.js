@@ -67,10 +67,8 @@
     const out = list();
     if (form.fill !== null) form.fill(way, out, level + 1);
     const { keys } = form;
-    for (let i = 0; i < keys.length && i < MAX_KEYS; i += 1) {
-      out[out.length] = showProperty(way, value, keys[i], level + 1);
-    }
-    if (keys.length > MAX_KEYS) out[out.length] = "... " + (keys.length - MAX_KEYS) + " more properties";
+    for (let i = 0; i < keys.length; i += 1) out[out.length] = showProperty(way, value, keys[i], level + 1);
+    if (keys.more > 0) out[out.length] = "... " + keys.more + " more properties";
     way.seen = way.seen.up;
     let { base } = form;
     for (let i = 0; i < way.circles.length; i += 1) {
@@ -334,6 +332,10 @@
     const all = ownKeys(value), keys = list();
     for (let i = 0; i < all.length; i += 1) {
       const key = all[i];
+      if (keys.length === MAX_KEYS) {
+        keys.more = all.length - i;
+        break;
+      }
       if (withoutItems && typeof key === "string" && match(INDEX, key) !== null) continue;
       const property = getOwnPropertyDescriptor(value, key);
       if (property !== undefined && (way.hidden || property.enumerable)) keys[keys.length] = key;

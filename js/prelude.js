@@ -14,12 +14,12 @@
 
   // ---- captured primordials -------------------------------------------------------------------
 
-  const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { create, freeze, is, hasOwn, setPrototypeOf } = Object;
   const { isArray } = Array;
   const { isInteger, isSafeInteger } = Number;
   const { parse, stringify } = JSON;
-  const { iterator, toStringTag } = Symbol;
+  const { toStringTag } = Symbol;
   const evaluate = eval;
   const StringOf = String;
   const BigIntOf = BigInt;
@@ -79,157 +79,16 @@
   const weakSetHas = uncurry(WeakSet.prototype.has);
   const Bytes = Uint8Array;
 
-  const MAX_DEPTH = 256;
   const MOST_REJECTIONS = 16;
   const MOST_ERRORS = 16; // an error's causes and parts, itself included
-  // Python reads no longer integer literal (sys.int_info.default_max_str_digits).
-  const MAX_DIGITS = 4300;
-  const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
   const replace = (holder, name, value) =>
     defineProperty(holder, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
 
+  const { isProxy, target } = pieces.proxies({ __proto__: null, defineProperty, replace });
+
   // A rope (a string made by `+`) cannot cross to Python; a slice of it is flat.
   const flat = (text) => slice(text, 0);
-
-  // ---- what crosses: JSON text made by hand ---------------------------------------------------
-  //
-  // JSON.stringify would call a guest's toJSON and getters, so only strings go through it. Numbers
-  // that JSON cannot say are written as Python's reader takes them: NaN, Infinity, -0.0.
-
-  class Unsendable {
-    #text; // private: no setter or proxy of the guest's is asked
-    constructor(at, key, reason) {
-      let place = at === null ? key : step(key); // the root's key is what the place begins with
-      for (; at !== null; at = at.up) place = (at.up === null ? at.key : step(at.key)) + place;
-      this.#text = slice(place, 0, 900) + " " + reason;
-    }
-
-    // What was caught may be anything of the guest's.
-    static textOf(caught) {
-      return isObject(caught) && #text in caught ? caught.#text : undefined;
-    }
-  }
-
-  const step = (key) =>
-    typeof key === "number" ? "[" + key + "]"
-    : key.length <= 64 && match(IDENTIFIER, key) !== null ? "." + key
-    : "[" + stringify(slice(key, 0, 64)) + "]";
-
-  // `at` is where we are: {value, key, up}, the root's key being what the place begins with.
-  function encode(value, at, key) {
-    switch (typeof value) {
-      case "string":
-        return stringify(value);
-      case "number":
-        if (is(value, -0)) return "-0.0";
-        // Its own text rounds what is beyond 2**53, which Python would read as another whole number.
-        if (isInteger(value) && !isSafeInteger(value) && value < 1e21 && value > -1e21) {
-          return bigIntText(BigIntOf(value));
-        }
-        return StringOf(value);
-      case "boolean":
-        return value ? "true" : "false";
-      case "bigint": {
-        const text = bigIntText(value);
-        if (text.length > MAX_DIGITS) throw new Unsendable(at, key, "has more than 4300 digits");
-        return text;
-      }
-      case "object":
-        return value === null ? "null" : encodeObject(value, at, key);
-      case "undefined":
-        return undefined; // as in JSON: not there, and null in a list
-      case "function":
-        if (at === null) return undefined; // a script that ends in a definition has no value
-        throw new Unsendable(at, key, "is a function: send what it returns");
-      default:
-        throw new Unsendable(at, key, "is a symbol");
-    }
-  }
-
-  function encodeObject(value, up, key) {
-    let depth = 0;
-    for (let each = up; each !== null; each = each.up) {
-      if (each.value === value) throw new Unsendable(up, key, "refers back to itself");
-      depth += 1;
-    }
-    if (depth > MAX_DEPTH) throw new Unsendable(up, key, "is nested more than 256 deep");
-    if (isProxy(value)) throw new Unsendable(up, key, "is a Proxy: send a plain copy of it");
-    const at = { __proto__: null, value, key, up };
-    if (isArray(value)) return encodeList(value, value.length, at);
-    const prototype = getPrototypeOf(value);
-    if (prototype !== ObjectPrototype && prototype !== null) {
-      const text = encodeExotic(value, at);
-      if (text !== undefined) return text;
-    }
-    let out = "";
-    const keys = ownKeys(value);
-    for (let i = 0; i < keys.length; i += 1) {
-      const name = keys[i];
-      if (typeof name !== "string") continue;
-      const property = getOwnPropertyDescriptor(value, name);
-      // An accessor is left out, since reading it would run the guest; and so is a method, as in JSON.
-      if (property === undefined || !property.enumerable || !hasOwn(property, "value")) continue;
-      if (typeof property.value === "function") continue;
-      const text = encode(property.value, at, name);
-      if (text !== undefined) out += (out === "" ? "" : ",") + stringify(name) + ":" + text;
-    }
-    return "{" + out + "}";
-  }
-
-  function encodeList(list, length, at) {
-    let out = "";
-    for (let i = 0; i < length; i += 1) {
-      const text = encode(list[i], at, i);
-      out += (i === 0 ? "" : ",") + (text === undefined ? "null" : text);
-    }
-    return "[" + out + "]";
-  }
-
-  // Objects whose data is not in their properties. Each line asks by a method that throws on
-  // anything else, so a guest's prototype can neither fake nor hide one.
-  function encodeExotic(value, at) {
-    const tag = typedArrayTag(value);
-    if (tag !== undefined) return encodeList(value, typedArrayLength(value), at);
-    if (holds(dateTime, value)) {
-      if (holds(toISOString, value)) return stringify(toISOString(value));
-      throw new Unsendable(at.up, at.key, "is an invalid Date");
-    }
-    if (holds(mapSize, value)) {
-      let out = "";
-      mapForEach(value, (item, name) => {
-        out += (out === "" ? "" : ",") + encodeList([name, item], 2, at);
-      });
-      return "[" + out + "]";
-    }
-    if (holds(setSize, value)) {
-      let out = "";
-      setForEach(value, (item) => {
-        const text = encode(item, at, "(item)");
-        out += (out === "" ? "" : ",") + (text === undefined ? "null" : text);
-      });
-      return "[" + out + "]";
-    }
-    if (isError(value)) {
-      return "{\"name\":" + stringify(nameOf(value)) + ",\"message\":" + stringify(messageOf(value)) + "}";
-    }
-    return encodeByClass(value, at);
-  }
-
-  // The rest is told by its prototypes, which a guest may change, to lose what it would have sent.
-  function encodeByClass(value, at) {
-    for (let i = 0; i < views.length; i += 1) {
-      const told = views[i](value);
-      if (told !== undefined) return stringify(told.text);
-    }
-    for (let each = parent(value), steps = 0; each !== null && steps < 16; each = parent(each), steps += 1) {
-      const told = mapGet(CLASSES, each);
-      if (told === undefined) continue;
-      if (typeof told === "string") throw new Unsendable(at.up, at.key, told);
-      if (holds(told, value)) return encode(told(value), at.up, at.key);
-    }
-    return undefined;
-  }
 
   function holds(method, value) {
     try {
@@ -239,26 +98,6 @@
       return false;
     }
   }
-
-  // What an object of a class is, to whom it cannot be sent; or how a value is unwrapped.
-  const CLASSES = new Map();
-  const SENDS = {
-    __proto__: null,
-    "is a RegExp: send its source": [RegExp],
-    "is a Promise: await it": [Promise],
-    "is a buffer: send a typed array of it": [ArrayBuffer, SharedArrayBuffer, DataView],
-    "cannot be looked into": [WeakMap, WeakSet, WeakRef],
-    "is an iterator: spread it into an array": [Iterator],
-  };
-  for (const reason in SENDS) {
-    for (let i = 0; i < SENDS[reason].length; i += 1) mapPut(CLASSES, SENDS[reason][i].prototype, reason);
-  }
-  mapPut(CLASSES, getPrototypeOf(getPrototypeOf((async function* () {}).prototype)), "is an iterator: await its items");
-  mapPut(CLASSES, Number.prototype, boxes.Number);
-  mapPut(CLASSES, String.prototype, boxes.String);
-  mapPut(CLASSES, Boolean.prototype, boxes.Boolean);
-  mapPut(CLASSES, BigInt.prototype, boxes.BigInt);
-  mapPut(CLASSES, Symbol.prototype, boxes.Symbol);
 
   // What classes of ours say of themselves: value => {text, rows} or undefined.
   const views = setPrototypeOf([], null);
@@ -290,7 +129,7 @@
   const isObject = (value) => typeof value === "object" && value !== null;
   const isError = (value) => isObject(value) && typeof stackText(value) === "string";
   // A DOMException is no Error to the engine: its stack is a property like any other.
-  const stackText = (value) => stackOf(value) ?? (holds(exceptionName, value) ? data(value, "stack") : undefined);
+  const stackText = (value) => stackOf(value) ?? (holds(exceptionName, value) ? textOf(value, "stack", "") : undefined);
 
   // The value of a data property, own or inherited, without running a getter or a proxy's trap.
   function data(value, key) {
@@ -327,8 +166,7 @@
     try {
       if (isError(thrown)) {
         told.name = nameOf(thrown);
-        const message = messageOf(thrown);
-        told.message = message + hintFor(told.name, message);
+        told.message = messageOf(thrown) + hintFor(told.name, messageOf(thrown));
         told.stack = slice(stackText(thrown), 0, textLimit);
         if (isGenuine(thrown)) {
           told.code = textOf(thrown, "code", null);
@@ -521,51 +359,6 @@
 
   freeze(call);
   freeze(callAsync);
-
-  // ---- proxies ----------------------------------------------------------------------------------
-  //
-  // The language does not tell a proxy from its target, and asking it anything runs a trap. So each is
-  // marked as it is made, by a private field, which no trap sees; there is no other way to make one.
-
-  const ProxyOf = Proxy;
-  const { revocable } = Proxy;
-
-  class Mark extends (function (marked) { return marked; }) {
-    #behind;
-
-    constructor(proxy, behind) {
-      super(proxy);
-      this.#behind = behind;
-    }
-
-    static isOn(value) {
-      return #behind in value;
-    }
-
-    // What is behind a value that may be a proxy; null behind one that was revoked.
-    static target(value) {
-      while (value !== null && #behind in value) value = value.#behind;
-      return value;
-    }
-
-    static revoke(proxy) {
-      proxy.#behind = null;
-    }
-  }
-  const { isOn: isProxy, target, revoke: markRevoked } = Mark;
-
-  function NotedProxy(of, handler) {
-    if (new.target === undefined) throw new TypeErrorOf("Proxy must be called with new");
-    return new Mark(new ProxyOf(of, handler), of);
-  }
-  defineProperty(NotedProxy, "name", { __proto__: null, value: "Proxy" });
-  NotedProxy.prototype = undefined;
-  replace(NotedProxy, "revocable", { revocable(of, handler) {
-    const { proxy, revoke } = revocable(of, handler);
-    new Mark(proxy, of);
-    return { proxy, revoke() { revoke(); markRevoked(proxy); } };
-  } }.revocable);
-  replace(globalThis, "Proxy", NotedProxy);
 
   // ---- pieces: what only some scripts touch -------------------------------------------------------
   //
@@ -859,16 +652,10 @@
 
   // How the source ended. What is neither a script nor a module was meant to be what was read further.
   native.ended = (how, value, other) => {
-    if (how === "value") return settle("value", value);
+    if (how === "value" || how === "pending") return settle(how, value);
     if (how === "neither" && placeOf(other) > placeOf(value)) return settle("thrown", other);
     outcome.refused = how === "missed";
     settle("thrown", value);
-  };
-
-  // The worker looks at this promise: no rejection of it is unseen.
-  native.awaiting = (promise) => {
-    settle("pending", undefined);
-    mapDelete(rejections, promise);
   };
 
   // With `await` at its top, the engine puts a script's value into an object.
@@ -892,11 +679,16 @@
     return error;
   };
 
-  native.rejected = (promise, reason, handled) => {
-    if (handled) mapDelete(rejections, promise);
-    else mapPut(rejections, promise, reason);
+  // Told at the end: why promises were rejected that nobody has looked at.
+  native.rejected = (reason) => {
+    if (rejections.count === MOST_REJECTIONS) return;
+    const entry = { __proto__: null, reason, next: null };
+    if (rejections.count === 0) rejections.first = entry;
+    else rejections.last.next = entry;
+    rejections.last = entry;
+    rejections.count += 1;
   };
-  const rejections = new Map();
+  const rejections = { __proto__: null, count: 0, first: null, last: null };
 
   // Line and column of a SyntaxError, as one number.
   function placeOf(error) {
@@ -1002,22 +794,21 @@
     return '{"type":"done","status":"' + status + '"' + (text === null ? "" : ',"error":' + text) + "}";
   }
 
-  // The rejections that nobody has looked at, as many as there is room for.
+  // The rejections, as many as there is room for; what ended the run is told as its error.
   function unhandledText(room) {
-    let out = "", count = 0;
-    mapForEach(rejections, (reason) => {
-      count += 1;
-      if (count > MOST_REJECTIONS || (outcome.state === "thrown" && reason === outcome.value)) return;
-      const text = errorText(describe(reason), room - out.length - 32);
+    let out = "";
+    for (let each = rejections.first; each !== null; each = each.next) {
+      if (outcome.state === "thrown" && each.reason === outcome.value) continue;
+      const text = errorText(describe(each.reason), room - out.length - 32);
       if (text !== null) out += (out === "" ? ',"unhandled":[' : ",") + text;
-    });
+    }
     return out === "" ? "" : out + "]";
   }
 
   const kit = freeze({
     __proto__: null,
     defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, hasOwn, isArray, toStringTag, StringOf,
-    ObjectPrototype,
+    ObjectPrototype, is, isInteger, isSafeInteger, isObject, BigIntOf, bigIntText, mapGet, mapPut,
     slice, repeat, match, indexOf, stringify,
     charCode: uncurry(String.prototype.charCodeAt),
     codePoint: uncurry(String.prototype.codePointAt),
@@ -1042,6 +833,8 @@
     print,
     shift: (by) => { margin = by > 0 ? margin + "  " : slice(margin, 2); },
   });
+
+  const { encode, Unsendable } = pieces.values(kit);
 
   return function control(order, text) {
     if (order === "next") return next();

@@ -69,6 +69,8 @@ JOURNAL_FILE_BYTES: Final = 8_388_608
 JOURNAL_FILES: Final = 8
 """How many of them are kept, the one that grows among them: some 150,000 lines."""
 
+PARSER_HEAP_BYTES: Final = 268_435_456
+"""A parser's heap. Measured: 1 MiB of short statements, one after another, takes 230 MB."""
 MOST_SECONDS: Final = 31_536_000
 """A year; the system's timers take no more than some hundreds of them."""
 ENVELOPE_BYTES: Final = 65_536
@@ -85,13 +87,12 @@ class Limits:
         wall_seconds: Wall clock; waiting for a person is not counted.
         cpu_seconds: CPU time of the worker.
         heap_bytes: The guest's heap.
-        source_bytes: The source, in UTF-8.
+        source_bytes: The source and the files that it imports, in UTF-8.
         console_bytes: All console lines together, in UTF-8.
         value_bytes: The completion value, as JSON in UTF-8.
         call_bytes: One call's arguments, and one reply, as JSON in UTF-8.
         calls: Calls in a run.
-        calls_in_flight: Calls that are waiting for their reply at one time; in this version a
-            guest waits for each, so there is one.
+        calls_in_flight: Calls that are at work at one time; further ones wait for their turn.
 
     Raises:
         ConfigurationError: A value is not a number above 0 (naming it).

@@ -30,6 +30,7 @@ class Memory:
         redact_all: Takes secrets out of several texts at once.
         notes: Gives the notes as files, whose past is looked at without a call.
         catalog: Gives what derives the catalog.
+        rescan: Looks through all that is kept, for what has become a secret.
     """
 
     def __init__(
@@ -38,11 +39,13 @@ class Memory:
         redact_all: Callable[[Sequence[str]], Sequence[str]],
         notes: Callable[[], NoteStore],
         catalog: Callable[[], NoteCatalog],
+        rescan: Callable[[], Rows],
     ) -> None:
         self._call = call
         self._redact_all = redact_all
         self._notes = notes
         self._catalog = catalog
+        self._rescan = rescan
 
     def write(
         self,
@@ -287,6 +290,18 @@ class Memory:
         entries = [each.to_dict() for each in self._notes().trash.entries()]
         paths = self._redact_all([each["path"] for each in entries])
         return [{**each, "path": path} for each, path in zip(entries, paths, strict=True)]
+
+    def rescan(self) -> Rows:
+        """Finds what has become a secret since, in notes, trash, persona and history.
+
+        Returns:
+            For each ``{"where", "path", "number", "secret", "place", "line"}``: ``secret`` is its
+            name, ``place`` is ``text`` or ``name``; never a value. ``ws.purge`` takes it out.
+
+        Raises:
+            NocturnError: ``STORAGE``, something cannot be read.
+        """
+        return self._rescan()
 
     def recover(
         self,

@@ -27,7 +27,7 @@ __all__ = ["NOT_REACHED", "Held", "Purge", "Purged"]
 NOT_REACHED: Final = (
     "backups and exports, wherever they are",
     "what an editor has kept beside a note or elsewhere: swap files, undo files",
-    "snapshots and free blocks of the file system, and copies by a sync service",
+    "snapshots and free blocks of the file system, a sync service's copies, a git repository",
     "what a model or another program was shown",
 )
 """What no purge finds, in words for people."""
@@ -61,7 +61,7 @@ class Held:
     """A text that holds what is a secret by now.
 
     Attributes:
-        where: ``note``, ``trash`` or ``history``.
+        where: ``note``, ``trash``, ``persona`` or ``history``.
         path: The note's path, redacted.
         number: The state's number in the history; None elsewhere.
         secret: The secret's name.

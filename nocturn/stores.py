@@ -144,7 +144,9 @@ class Stores:
             Kept("grants", ("grants.json",), self.permissions.grants),
             Kept("repl history", (f".nocturn/{REPL_HISTORY}",), Lines(outer, REPL_HISTORY)),
             Kept(
-                "derived", tuple(f".nocturn/{each}" for each in DERIVED), Derived(outer, *DERIVED)
+                "derived",
+                tuple(f".nocturn/{each}" for each in DERIVED),
+                Derived(self.catalog.forget, self.search.forget),
             ),
             Kept(
                 "leftovers",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.host.execution import Execution
     from nocturn.host.program import Program
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
+    from nocturn.host.typescript import Reader
     from nocturn.limits import Limits
     from nocturn.memory import Memory, ModeName
     from nocturn.permissions import Permissions
@@ -49,7 +50,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
 
         filename: str
         folder: str | os.PathLike[str] | None
-        lang: Literal["js"] | None
+        lang: Literal["js", "ts"] | None
         mode: ModeName
         agent: str | None
         args: Sequence[str]
@@ -63,6 +64,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
 __all__ = ["Workspace"]
 
 _ISOLATION: Final = ("full", "best-effort")
+_LANGUAGES: Final = ("js", "ts")
 _MODES: Final = ("strict", "guarded", "watched")
 
 
@@ -123,6 +125,7 @@ class Workspace:
         self._wiring = threading.RLock()
         self._made_stores: Stores | None = None
         self._made: Dispatcher | None = None
+        self._made_reader: Reader | None = None
         # Not of this object, which the pool's thread may outlive by a moment.
         self._pool = Pool(lambda: _limits_or_default(limits))
         weakref.finalize(self, self._pool.close)
@@ -143,6 +146,7 @@ class Workspace:
             self._secrecy.redact_all,
             lambda: self._stores.notes,
             lambda: self._stores.catalog,
+            lambda: [each.to_dict() for each in self.purge.rescan()],
         )
 
     @cached_property
@@ -189,6 +193,8 @@ class Workspace:
         for execution in tuple(self._running):
             execution.cancel()
         self._pool.close()
+        if self._made_reader is not None:
+            self._made_reader.close()
         if self._made is not None:
             self._gate.close()
 
@@ -214,13 +220,27 @@ class Workspace:
         """The tools, those that come with nocturn and your own."""
         return self._dispatcher.registry
 
+    def types(self, tools: Iterable[str] | None = None) -> str:
+        """Returns TypeScript declarations of all that a script has, for an editor or a model.
+
+        Args:
+            tools: The names of the tools that exist for it; None for all.
+
+        Raises:
+            ConfigurationError: There is no tool of such a name.
+        """
+        from nocturn.registry.typegen import declarations
+
+        cage = self.tools.cage(tools)
+        return declarations((each for each in self.tools if each.name in cage), BUILT_IN)
+
     def run(
         self,
         source: str | bytes,
         *,
         filename: str = "<script>",
         folder: str | os.PathLike[str] | None = None,
-        lang: Literal["js"] | None = None,
+        lang: Literal["js", "ts"] | None = None,
         mode: ModeName = "strict",
         agent: str | None = None,
         args: Sequence[str] = (),
@@ -237,7 +257,8 @@ class Workspace:
             filename: What errors call it.
             folder: The script's own folder, out of which it may import scripts by relative paths;
                 None for code that gets no file, such as a model's.
-            lang: ``js``, or None for the same.
+            lang: ``js`` or ``ts``; None: by the filename, which ends in ``.ts``, ``.mts`` or
+                ``.cts`` for TypeScript. Its types are erased, and not checked.
             mode: Who is there to ask.
             agent: Whose run it is; None: the script's hash is its name.
             args: ``nocturn.args`` in the guest.
@@ -389,8 +410,8 @@ class Workspace:
     ) -> tuple[Execution, Callable[[Call], Any]]:
         if self._closed:
             raise ConfigurationError("the workspace is closed: make a new Workspace")
-        if lang not in (None, "js"):
-            raise ConfigurationError(f"lang is {lang!r}; this version runs js only")
+        if lang is not None:
+            _one_of("lang", lang, _LANGUAGES)
         if not isinstance(source, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
             raise ConfigurationError(f"source is a {type(source).__name__}: give the script's text")
         _one_of("mode", mode, _MODES)
@@ -403,10 +424,14 @@ class Workspace:
         from nocturn.host.execution import Execution
 
         bounds = limits or self.limits
-        program = _program(source, filename, folder, self._modules, bounds.source_bytes)
+        program = _program(source, filename, lang, folder, self._modules, bounds.source_bytes)
+        reading = None
+        if program.typed:
+            reading = self._reader.reading(program, bounds, self._isolation)
         execution = Execution(
             program, args, bounds, self._isolation, self._pool, on_call, on_console,
             dry_run=dry_run,
+            reading=reading,
         )  # fmt: skip
 
         self._running.add(execution)
@@ -510,6 +535,16 @@ class Workspace:
                 self._made = self._wire()
             return self._made
 
+    @property
+    def _reader(self) -> Reader:
+        with self._wiring:
+            if self._made_reader is None:
+                from nocturn.host.typescript import Reader
+
+                self._made_reader = Reader()
+                weakref.finalize(self, self._made_reader.close)
+            return self._made_reader
+
     def _wire(self) -> Dispatcher:
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
@@ -589,6 +624,7 @@ def _modules(given: Mapping[str, str] | None) -> dict[str, str]:
 def _program(
     source: str | bytes,
     filename: str,
+    lang: str | None,
     folder: str | os.PathLike[str] | None,
     modules: dict[str, str],
     limit_bytes: int,
@@ -602,7 +638,7 @@ def _program(
         except UnicodeDecodeError as problem:
             refusal = f"the source is not UTF-8 (byte {problem.start}): save it as UTF-8"
             return Program("", filename, refusal=refusal)
-    program = Program(source, filename, modules=modules)
+    program = Program(source, filename, modules=modules, lang=lang)
     if folder is None or ("import" not in source and "export" not in source):
         return program
     from pathlib import Path
@@ -615,7 +651,7 @@ def _program(
         files = imported_files(place, program.name, source, limit_bytes)
     except UnreadableError as problem:
         return Program(source, filename, refusal=str(problem))
-    return Program(source, filename, files, modules)
+    return Program(source, filename, files, modules, lang)
 
 
 def _asking(approver: Approver | Callable[[Any], Any] | None) -> Any:

@@ -14,8 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 def generated() -> dict[Path, str]:
     """Returns each generated file and what should be in it."""
     # Nothing is created by listing a workspace's tools.
-    registry = Workspace(ROOT / "no-such-workspace").tools
-    return {ROOT / "docs" / "tools" / f"{tool.name}.md": page(tool) for tool in registry}
+    ws = Workspace(ROOT / "no-such-workspace")
+    pages = {ROOT / "docs" / "tools" / f"{tool.name}.md": page(tool) for tool in ws.tools}
+    return {**pages, ROOT / "js" / "nocturn.d.ts": ws.types()}
 
 
 def main() -> int:

@@ -42,9 +42,11 @@ Slot = Annotated[str, typer.Argument(metavar="ID", help="As nocturn memory trash
 def history(
     path: Path, workspace: Folder = None, secret_env: SecretEnv = None, json: Json = False
 ) -> int:
-    """List the states of a note, oldest first: number, when, what, bytes, who, which run.
+    """List the states of a note, oldest first.
 
-    What a hand has changed is there too, as `seen`. Example: nocturn memory history people/lina.md
+    Number, when, what, bytes, who, which run. What a hand has changed is there too, as seen.
+
+    Example: nocturn memory history people/lina.md
     """
     from nocturn.cli.layout import local_time, say, table
 
@@ -158,7 +160,9 @@ def undo_run(
 ) -> int:
     """Take back all that one run has written, moved and removed, in one question.
 
-    Where a note was changed since, nothing is done. Example: nocturn undo 1f2e3d4c
+    Where a note was changed since, nothing is done.
+
+    Example: nocturn undo 1f2e3d4c
     """
     mode = mode_of(watched, guarded)
     with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -23,6 +23,7 @@ from nocturn.cli.options import (
     Guarded,
     Isolation,
     Json,
+    Lang,
     Memory,
     SecretEnv,
     Timeout,
@@ -40,7 +41,7 @@ from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
 
 if TYPE_CHECKING:
-    from nocturn.host.result import CallRecord
+    from nocturn.host.result import RunResult
     from nocturn.memory import ModeName
 
 __all__ = ["main"]
@@ -151,8 +152,11 @@ def _tell_why(error: BaseException) -> int:
 
 @app.command()
 def run(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A .js file; - reads stdin.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="A .js or .ts file; - reads stdin.")
+    ],
     args: Args = None,
+    lang: Lang = None,
     workspace: Folder = None,
     watched: Watched = None,
     guarded: Guarded = False,
@@ -169,7 +173,7 @@ def run(
     source, name = _read(file)
     return _run(
         source, name, args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
-        memory, secret_env, isolation, dry_run=dry_run, json=json, show_value=False,
+        memory, secret_env, isolation, lang=lang, dry_run=dry_run, json=json, show_value=False,
         folder=None if file == "-" else os.path.dirname(os.path.realpath(file)),
     )  # fmt: skip
 
@@ -178,6 +182,7 @@ def run(
 def evaluate(
     code: Annotated[str, typer.Argument(metavar="CODE", help="JavaScript.")],
     args: Args = None,
+    lang: Lang = None,
     workspace: Folder = None,
     watched: Watched = None,
     guarded: Guarded = False,
@@ -193,7 +198,7 @@ def evaluate(
     """Run a piece of code and print its value."""
     return _run(
         code, "<eval>", args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
-        memory, secret_env, isolation, dry_run=dry_run, json=json, show_value=True,
+        memory, secret_env, isolation, lang=lang, dry_run=dry_run, json=json, show_value=True,
     )  # fmt: skip
 
 
@@ -212,6 +217,15 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
         (each.name, each.axis, each.gate, each.description.partition("\n")[0]) for each in registry
     )
     say(table(rows))
+    return 0
+
+
+@app.command()
+def types(workspace: Folder = None) -> int:
+    """Print what a script has as TypeScript declarations, for an editor or a model."""
+    from nocturn.cli.layout import say
+
+    say(open_workspace(workspace).types())
     return 0
 
 
@@ -235,13 +249,13 @@ def _run(
     secret_env: list[str] | None,
     isolation: str,
     *,
+    lang: Literal["js", "ts"] | None,
     dry_run: bool,
     json: bool,
     show_value: bool,
     folder: str | None = None,
 ) -> int:
     from nocturn.cli.layout import (
-        RUN_CHARACTERS,
         call_line,
         console_line,
         diff_lines,
@@ -259,6 +273,7 @@ def _run(
                 source,
                 filename=name,
                 folder=folder,
+                lang=lang,
                 mode=mode,
                 agent=agent,
                 args=args,
@@ -283,15 +298,19 @@ def _run(
     for each in result.would_write or ():
         if not json:
             tell(diff_lines(each.diff))
-    if not dry_run and any(_changed_a_note(call) for call in result.calls):
-        tell(f"nocturn: nocturn undo {result.run[:RUN_CHARACTERS]} takes back what it changed")
-    if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
-        tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
+    _tell_what_next(result, mode, dry_run)
     return codes.of_result(result)
 
 
-def _changed_a_note(call: CallRecord) -> bool:
-    return call.code is None and any(each["kind"] == "memory" for each in call.effects)
+def _tell_what_next(result: RunResult, mode: ModeName, dry_run: bool) -> None:
+    """Says how a person can go on from what the calls did, or could not do."""
+    from nocturn.cli.layout import RUN_CHARACTERS, tell
+
+    done = [call for call in result.calls if call.code is None and not dry_run]
+    if any(each["kind"] == "memory" for call in done for each in call.effects):
+        tell(f"nocturn: nocturn undo {result.run[:RUN_CHARACTERS]} takes back what it changed")
+    if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
+        tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
 
 
 def _read(file: str) -> tuple[bytes, str]:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["memory"]
 
 memory = typer.Typer(
-    name="memory", help="List, show, write and remove notes.", no_args_is_help=True
+    name="memory",
+    help="List, show, write, amend, remove and bring back notes.",
+    no_args_is_help=True,
 )
 
 Path = Annotated[str, typer.Argument(help="The note's path, such as people/lina.md.")]
@@ -193,7 +195,7 @@ def move(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
-    """Give one note another path; its history follows, and nothing is overwritten.
+    """Give one note another path; its history follows.
 
     Example: nocturn memory move lina.md people/lina.md
     """

@@ -22,6 +22,7 @@ __all__ = [
     "Guarded",
     "Isolation",
     "Json",
+    "Lang",
     "Memory",
     "SecretEnv",
     "Timeout",
@@ -46,6 +47,10 @@ Folder = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")]
+Lang = Annotated[
+    Literal["js", "ts"] | None,
+    typer.Option("--lang", help="js or ts; by the file's name where not given."),
+]
 Watched = Annotated[
     bool | None,
     typer.Option(

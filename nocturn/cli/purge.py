@@ -30,12 +30,13 @@ def purge(
     workspace: Folder = None,
     json: Json = False,
 ) -> int:
-    """Forget a note or a value for good: in notes, trash, history, inbox, grants, journal.
+    """Forget a note or a value for good, in every store and the journal.
 
-    A note goes under every name that it had. A value becomes [REDACTED] wherever it stands, its
-    encodings too; put it into the vault first, so that nothing writes it again:
+    A note goes under every name that it had; a value becomes [REDACTED], its encodings too.
 
-    nocturn vault set NAME && nocturn memory purge --entry NAME
+    Keep it in the vault first, so that nothing writes it again: nocturn vault set TOKEN
+
+    Example: nocturn memory purge --entry TOKEN
     """
     from nocturn.cli.layout import say, tell
     from nocturn.cli.person import agreed, typed
@@ -50,7 +51,7 @@ def purge(
         raise ConfigurationError("say what: give a note's path, or --value, or --entry NAME")
     with open_workspace(workspace) as ws:
         if path is not None:
-            names = ", ".join(ws.purge.names_of(path))
+            names = ", ".join(ws.redacted(ws.purge.names_of(path)))
             what = f"the note {names} with its whole past"
         else:
             what = "the value" if entry is None else f"the value of {entry}"
@@ -63,14 +64,17 @@ def purge(
             done = ws.purge.note(path)
         else:
             done = ws.purge.value(secret) if entry is None else ws.purge.entry(entry)
-    say(dumps(done.to_dict()) if json else _in_words(done))
+        told = dumps(ws.redacted(done.to_dict())) if json else _in_words(done)
+    say(told)
     return 0
 
 
 def rescan(workspace: Folder = None, secret_env: SecretEnv = None, json: Json = False) -> int:
-    """Find what has become a secret since: in notes, trash and history; never a value is shown.
+    """Find what has become a secret since, in notes, trash and history.
 
-    The exit status is 1 where something is found; nocturn memory purge --entry NAME takes it out.
+    The exit status is 1 where something is found; nocturn memory purge takes it out.
+
+    Example: nocturn memory rescan --json
     """
     from nocturn.cli.layout import say, table
 

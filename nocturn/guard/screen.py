@@ -150,6 +150,30 @@ class Screen:
             findings += [Finding(tool, place, name) for name in sorted(names)]
         return findings
 
+    def remarks_joined(
+        self, remarks: tuple[Remark, ...], before: str, after: str
+    ) -> tuple[Remark, ...]:
+        """Returns what there is to point out, with what new and old text make together.
+
+        An order to a model may come in two halves as well.
+
+        Args:
+            remarks: What there is to point out in the new text alone.
+            before: The whole text that is there.
+            after: The whole text that it would become.
+        """
+        from nocturn.guard.remarks import Remark, remarks_on
+
+        window, there = _around(before, after), _around(after, before)
+        known = {(each.kind, each.rule) for each in remarks}
+        known |= {(each.kind, each.rule) for each in remarks_on([("", there)], _shapes_in([there]))}
+        place = "what is there and what came in, together"
+        return remarks + tuple(
+            Remark(each.kind, place, each.text, each.rule)
+            for each in remarks_on([("", window)], _shapes_in([window]))
+            if (each.kind, each.rule) not in known
+        )
+
     def note(self, caller: Caller, tool: str, texts: Sequence[str]) -> None:
         """Counts a call that was refused before it came to the scan.
 

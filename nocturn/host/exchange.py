@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from nocturn.limits import Limits
     from nocturn.wire.frames import Channel
 
-__all__ = ["Ending", "Exchange"]
+__all__ = ["Ending", "Exchange", "without_hashbang"]
 
 _LEVELS: Final = ("log", "info", "warn", "error", "debug")
 _DONE: Final = (
@@ -153,7 +153,7 @@ class Exchange:
         """
         limits = self._limits
         start = {
-            "source": _without_hashbang(program.text),
+            "source": without_hashbang(program.text),
             "name": program.name,
             "modules": {**program.files, **program.modules},
             "args": arguments,
@@ -322,5 +322,6 @@ def _whole(value: Any) -> int:
     return value if type(value) is int and 0 <= value < 2**53 else 0
 
 
-def _without_hashbang(source: str) -> str:
+def without_hashbang(source: str) -> str:
+    """Returns a script whose first line, if it is a system's, is a comment of the same length."""
     return "//" + source[2:] if source.startswith("#!") else source

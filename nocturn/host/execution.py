@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from nocturn.host.pool import Pool
     from nocturn.host.process import Worker
     from nocturn.host.program import Program
+    from nocturn.host.typescript import Reading
     from nocturn.limits import Limits
     from nocturn.registry.call import Call
 
@@ -38,6 +39,7 @@ class Execution:
         on_call: Told of each call that has ended, in the exchange's thread.
         on_console: Told of each line as it arrives, in the exchange's thread.
         dry_run: Whether the result says what would have been written.
+        reading: Makes JavaScript of the program first; None where it is that.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Execution:
         on_console: Callable[[ConsoleLine], None] | None = None,
         *,
         dry_run: bool = False,
+        reading: Reading | None = None,
     ) -> None:
         self.identity = os.urandom(8).hex()
         self._program = program
@@ -64,6 +67,8 @@ class Execution:
         self._on_call = on_call
         self._on_console = on_console
         self._dry_run = dry_run
+        self._reading = reading
+        self._code = program
         self._changed = threading.Condition()
         self._ending: Ending | None = None
         self._fault: BaseException | None = None
@@ -79,6 +84,8 @@ class Execution:
         """Ends the run as ``cancelled``, also while it waits for a worker; safe from any thread."""
         self._end(_cancelled())
         self._ticket.abandon()
+        if self._reading is not None:
+            self._reading.cancel()
 
     def run(self, dispatch: Callable[[Call], object]) -> RunResult:
         """Runs the script to its end.
@@ -92,13 +99,9 @@ class Execution:
             RunInterrupted: Ctrl-C; the worker is gone.
         """
         if refusal := self._program.refusal or self._too_large():
-            error = RunError(code=None, name="RefusedSource", message=refusal)
-            return RunResult(
-                status="refused_source",
-                error=error,
-                would_write=() if self._dry_run else None,
-                run=self.identity,
-            )
+            return self._refused(RunError(code=None, name="RefusedSource", message=refusal))
+        if self._reading is not None and (ended := self._read(self._reading)) is not None:
+            return ended
         worker = self._pool.take(self._limits, self._ticket)
         if worker is None:
             return self._result(None, 0.0)
@@ -186,12 +189,34 @@ class Execution:
             "Limits.source_bytes"
         )
 
+    def _read(self, reading: Reading) -> RunResult | None:
+        """Makes JavaScript of the source; returns what the run was where that cannot be done."""
+        try:
+            outcome = reading.run()
+        except RunInterrupted:
+            self.cancel()
+            raise RunInterrupted(self._result(None, 0.0)) from None
+        if not self.alive():
+            return self._result(None, 0.0)
+        if isinstance(outcome, RunError):
+            return self._refused(outcome)
+        self._code = outcome
+        return None
+
+    def _refused(self, error: RunError) -> RunResult:
+        return RunResult(
+            status="refused_source",
+            error=error,
+            would_write=() if self._dry_run else None,
+            run=self.identity,
+        )
+
     def _converse(self, exchange: Exchange, worker: Worker) -> None:
         try:
             ending = exchange.prepare(self._isolation)
             if ending is None:
                 self.clock.restart()
-                ending = exchange.answer(self._program, self._arguments)
+                ending = exchange.answer(self._code, self._arguments)
         except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
             self._fault = fault
             ending = Ending("worker_died", reason="the host failed")

@@ -13,7 +13,7 @@ from nocturn.limits import ERROR_TEXT_CHARACTERS
 if TYPE_CHECKING:
     from nocturn.host.program import Program
 
-__all__ = ["Locator"]
+__all__ = ["Locator", "place_of"]
 
 _Frame: TypeAlias = tuple[str, str, int, int, str]
 """A function, its file for people, line, column, and the file's text."""
@@ -109,6 +109,19 @@ class Locator:
                 column = _column(_line(known[0], line), int(match["column"]))
                 found.append((name, known[1], line, column, known[0]))
         return found
+
+
+def place_of(source: str, at: int) -> tuple[int, int, str]:
+    """Returns the line and column, each from 1, and the text of the line that a position is in.
+
+    Args:
+        source: The script.
+        at: The position, in UTF-16 units.
+    """
+    before = source.encode("utf-16-le", "surrogatepass")[: 2 * at]
+    lines = _LINE_END.split(before.decode("utf-16-le", "surrogatepass"))
+    units = lines[-1].encode("utf-16-le", "surrogatepass")
+    return len(lines), len(units) // 2 + 1, _line(source, len(lines))
 
 
 def _line(source: str, number: int) -> str:

@@ -15,7 +15,7 @@ from collections import deque
 
 from nocturn.errors import ConfigurationError, IsolationError
 from nocturn.host.crew import Crew
-from nocturn.host.process import Worker, spawn_worker
+from nocturn.host.process import Worker, quickjs, spawn_worker
 from nocturn.host.zygote import Zygote, bounds_of
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from collections.abc import Callable
     from typing import Final
 
+    from nocturn.host.process import EngineFiles
     from nocturn.limits import Limits
 
 __all__ = ["Pool", "Ticket"]
@@ -67,10 +68,19 @@ class Pool:
         limits: Gives what warm workers are locked down to.
         warm: How many are kept ready.
         most: How many there are at one time, those that are ready not counted.
+        engine: Gives what they run.
     """
 
-    def __init__(self, limits: Callable[[], Limits], *, warm: int = WARM, most: int = MOST) -> None:
+    def __init__(
+        self,
+        limits: Callable[[], Limits],
+        *,
+        warm: int = WARM,
+        most: int = MOST,
+        engine: Callable[[], EngineFiles] = quickjs,
+    ) -> None:
         self._limits = limits
+        self._engine = engine
         self._warm_wanted = warm
         self._most = most
         self._reset()
@@ -95,7 +105,7 @@ class Pool:
         if sys.platform == "linux" and self._zygote is None and not self._closed:
             with self._talking:
                 if self._zygote is None:
-                    self._zygote = Zygote()
+                    self._zygote = Zygote(self._engine())
 
     def take(self, limits: Limits, ticket: Ticket) -> Worker | None:
         """Waits for a place and returns a worker that no guest has been in.
@@ -216,7 +226,7 @@ class Pool:
 
     def _fork(self, limits: Limits) -> Worker:
         if sys.platform != "linux":
-            return spawn_worker(*bounds_of(limits))
+            return spawn_worker(self._engine(), *bounds_of(limits))
         with self._talking:
             for again in (True, False):
                 try:
@@ -234,7 +244,7 @@ class Pool:
             self._zygote.close()
             self._zygote = None
         if self._zygote is None:
-            self._zygote = Zygote()
+            self._zygote = Zygote(self._engine())
         return self._zygote
 
     def _keep(self) -> None:

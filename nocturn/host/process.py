@@ -16,12 +16,12 @@ from nocturn.wire.frames import ORDER, Channel
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     import subprocess
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any, Final
 
-__all__ = ["Worker", "spawn_worker", "spawn_zygote"]
+__all__ = ["PACKAGE", "EngineFiles", "Worker", "quickjs", "spawn_worker", "spawn_zygote"]
 
-_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _SIGNALS: Final = tuple(
     getattr(_signal, name)
     for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGCHLD")
@@ -31,12 +31,47 @@ _SIGNALS: Final = tuple(
 _SIGKILL: Final = 9
 _BOOT: Final = (
     "import sys; sys.path += sys.argv[3:]\n"
-    "from nocturn.worker.{module} import main; main(sys.argv[1], int(sys.argv[2]))"
+    "from nocturn.worker.{engine} import load\n"
+    "from nocturn.worker.{module} import main; main(load, sys.argv[1], int(sys.argv[2]))"
 )
 
 
-def spawn_zygote() -> tuple[int, _socket.socket]:
+class EngineFiles:
+    """What a worker runs, and where that is. No dataclass: that delays every cold start by 5 ms.
+
+    Args:
+        module: The module of ``nocturn.worker`` that loads it.
+        file: What it is loaded from.
+        folders: Where its packages are.
+        package: What to install again where it cannot be loaded.
+    """
+
+    __slots__ = ("file", "folders", "module", "package")
+
+    def __init__(self, module: str, file: str, folders: Sequence[str], package: str) -> None:
+        self.module = module
+        self.file = file
+        self.folders = folders
+        self.package = package
+
+
+def quickjs() -> EngineFiles:
+    """Returns what runs scripts.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    # The parser of addresses is a module in its package, and needs one that stands beside that.
+    parser = _folder_of("ada_url", "ada-url")
+    folders = (_folder_of("_quickjs", "quickjs-ng"), parser, os.path.dirname(parser))
+    return EngineFiles("engine", _prelude(), folders, "quickjs-ng")
+
+
+def spawn_zygote(engine: EngineFiles) -> tuple[int, _socket.socket]:
     """Starts a zygote, on Linux.
+
+    Args:
+        engine: What its workers run.
 
     Returns:
         Its pid and its control socket; its first message says whether it is locked down.
@@ -46,7 +81,7 @@ def spawn_zygote() -> tuple[int, _socket.socket]:
     """
     ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     try:
-        return _spawn(_command("zygote", os.getpid()), theirs.fileno()), ours
+        return _spawn(_command(engine, "zygote", os.getpid()), theirs.fileno()), ours
     except BaseException:
         ours.close()
         raise
@@ -54,10 +89,13 @@ def spawn_zygote() -> tuple[int, _socket.socket]:
         theirs.close()
 
 
-def spawn_worker(heap_bytes: int, cpu_seconds: float, frame_bytes: int) -> Worker:
+def spawn_worker(
+    engine: EngineFiles, heap_bytes: int, cpu_seconds: float, frame_bytes: int
+) -> Worker:
     """Starts a worker that is not forked from a zygote, where there can be none.
 
     Args:
+        engine: What it runs.
         heap_bytes: The guest's heap.
         cpu_seconds: Its CPU time.
         frame_bytes: The longest frame that the host will read from it.
@@ -66,17 +104,17 @@ def spawn_worker(heap_bytes: int, cpu_seconds: float, frame_bytes: int) -> Worke
         ConfigurationError: As :func:`spawn_zygote`.
     """
     if os.name == "posix":
-        worker = _spawn_with_socket(frame_bytes)
+        worker = _spawn_with_socket(engine, frame_bytes)
     else:
-        worker = _spawn_with_pipes(frame_bytes)
+        worker = _spawn_with_pipes(engine, frame_bytes)
     worker.channel.write(ORDER.pack(b"F", heap_bytes, cpu_seconds))
     return worker
 
 
-def _spawn_with_socket(frame_bytes: int) -> Worker:
+def _spawn_with_socket(engine: EngineFiles, frame_bytes: int) -> Worker:
     ours, theirs = _socket.socketpair()
     try:
-        pid = _spawn(_command("serve", 0), theirs.fileno())
+        pid = _spawn(_command(engine, "serve", 0), theirs.fileno())
     except BaseException:
         ours.close()
         raise
@@ -91,16 +129,13 @@ def _spawn_with_socket(frame_bytes: int) -> Worker:
     return Worker(pid, ours.detach(), frame_bytes, reap)
 
 
-def _command(module: str, argument: int) -> list[str]:
-    folders = [os.path.dirname(_PACKAGE), _folder_of("_quickjs", "quickjs-ng")]
-    # The parser of addresses is a module in its package, and needs one that stands beside that.
-    parser = _folder_of("ada_url", "ada-url")
-    folders += [parser, os.path.dirname(parser)]
+def _command(engine: EngineFiles, module: str, argument: int) -> list[str]:
     if not sys.executable:
         raise ConfigurationError("this Python does not know its own executable: start it by path")
-    # -I -S: no environment, no user site, no .pth files: only our package and these folders.
-    program = (sys.executable, "-I", "-S", "-c", _BOOT.format(module=module))
-    return [*program, _prelude(), str(argument), *dict.fromkeys(folders)]
+    # -I -S: no environment, no user site, no .pth files: only our package and the engine's folders.
+    boot = _BOOT.format(engine=engine.module, module=module)
+    folders = dict.fromkeys((os.path.dirname(PACKAGE), *engine.folders))
+    return [sys.executable, "-I", "-S", "-c", boot, engine.file, str(argument), *folders]
 
 
 def _folder_of(module: str, distribution: str) -> str:
@@ -114,7 +149,7 @@ def _folder_of(module: str, distribution: str) -> str:
 
 def _prelude() -> str:
     # Beside the package in a checkout, in it when installed.
-    for folder in (os.path.dirname(_PACKAGE), _PACKAGE):
+    for folder in (os.path.dirname(PACKAGE), PACKAGE):
         file = os.path.join(folder, "js", "prelude.js")
         if os.path.isfile(file):
             return file
@@ -139,13 +174,13 @@ def _spawn(command: list[str], socket_fd: int) -> int:
         raise ConfigurationError(f"the worker cannot be started: {error.strerror}") from error
 
 
-def _spawn_with_pipes(frame_bytes: int) -> Worker:
+def _spawn_with_pipes(engine: EngineFiles, frame_bytes: int) -> Worker:
     # Windows has no socket pair that a child can inherit as descriptor 0; two pipes do.
     import subprocess
 
     try:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter
-            _command("serve", 1),
+            _command(engine, "serve", 1),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

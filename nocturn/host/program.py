@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 
 __all__ = ["Program"]
 
+_TYPESCRIPT: Final = (".ts", ".mts", ".cts")
 _TAKEN: Final = ("<input>", "")
 """What the engine calls a source that has no name."""
 
@@ -24,6 +25,7 @@ class Program:
         filename: The script's name for people.
         files: Texts of the files that it may import, by their paths from its folder.
         modules: The same of modules that the host offers, by their names.
+        lang: The script's language, ``js`` or ``ts``; None: by its filename.
         refusal: Why it cannot be run at all, for people; empty where it can.
     """
 
@@ -31,6 +33,7 @@ class Program:
     filename: str
     files: dict[str, str] = field(default_factory=dict[str, str])
     modules: dict[str, str] = field(default_factory=dict[str, str])
+    lang: str | None = None
     refusal: str = ""
 
     @property
@@ -39,6 +42,12 @@ class Program:
         name = os.path.basename(self.filename)
         name = "".join(each if each.isprintable() else "?" for each in name)
         return "<script>" if name in _TAKEN else name
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The names of the sources in TypeScript, in the guest."""
+        is_typed = self.lang == "ts" or (self.lang is None and _is_typed(self.filename))
+        return (*((self.name,) if is_typed else ()), *filter(_is_typed, self.files))
 
     @property
     def whole(self) -> str:
@@ -54,3 +63,7 @@ class Program:
         if name in self.files:
             return self.files[name], os.path.join(os.path.dirname(self.filename), name)
         return (self.modules[name], name) if name in self.modules else None
+
+
+def _is_typed(filename: str) -> bool:
+    return filename.lower().endswith(_TYPESCRIPT)

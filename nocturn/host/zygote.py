@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from typing import Final
 
+    from nocturn.host.process import EngineFiles
     from nocturn.limits import Limits
 
 __all__ = ["Zygote", "bounds_of"]
@@ -26,6 +27,9 @@ ANSWER_SECONDS: Final = 20.0
 class Zygote:
     """The host's handle on its zygote; one order at a time.
 
+    Args:
+        engine: What its workers run.
+
     Attributes:
         pid: Its process id.
         is_sound: Whether every order has had its answer. If one has not, because the zygote is
@@ -33,8 +37,9 @@ class Zygote:
             one's: another worker's pid. It must be replaced then.
     """
 
-    def __init__(self) -> None:
-        self.pid, self._control = spawn_zygote()
+    def __init__(self, engine: EngineFiles) -> None:
+        self._package = engine.package
+        self.pid, self._control = spawn_zygote(engine)
         self._control.settimeout(ANSWER_SECONDS)
         self._is_ready = False
         self.is_sound = True
@@ -88,7 +93,7 @@ class Zygote:
                 raise IsolationError(f"the worker could not be locked down: {reason}")
             raise ConfigurationError(
                 f"no worker can be had: it ended as it started ({reason or 'killed'}); "
-                "install nocturn and quickjs-ng again"
+                f"install nocturn and {self._package} again"
             )
         self.is_sound = self._is_ready = True
 

@@ -144,9 +144,10 @@ class Dispatcher:
         scanned = _scanned(tool, call, canonical)
         call.remarks = self._screen.check(caller, call.tool, *scanned)  # 5
         deed = _foreseen(tool, call, canonical, call.remarks)  # 6
-        joined = partial(self._screen.check_joined, caller, call.tool)
         if deed.joins:  # 5 once more: what comes of it may be what neither part is
-            joined(*deed.joins)
+            self._screen.check_joined(caller, call.tool, *deed.joins)
+            call.remarks = self._screen.remarks_joined(call.remarks, *deed.joins)
+            deed = replace(deed, remarks=call.remarks)
         clearance, deed = self._clear(tool, call, caller, deed, call_bytes)  # 7
         if not caller.alive():
             raise NocturnError(errors.CANCELLED, "the run had ended before the call could begin")
@@ -158,6 +159,7 @@ class Dispatcher:
                 self._journal.append(intent, durable=True, content=call.content)
             if tool.outside:  # before it runs: an error's words are from outside, too
                 caller.take_in(tool.name)
+            joined = partial(self._require_as_cleared, caller, call)
             value = _call(tool, deed, clearance, joined)  # 8
         codec.require_exact(value)
         value = self._scanner.redact_value(value)
@@ -167,6 +169,17 @@ class Dispatcher:
         wrote = call.effects and tool.foresee and deed.preview.after is not None
         call.bytes = len(deed.after) if wrote else len(call.reply)
         return value
+
+    def _require_as_cleared(self, caller: Caller, call: Call, before: str, after: str) -> None:
+        """Refuses what comes of a text that is no longer the one that the call was ruled on with.
+
+        Raises:
+            NocturnError: ``LEAK_BLOCKED``; ``CONFLICT``, there would be something to point out.
+        """
+        self._screen.check_joined(caller, call.tool, before, after)
+        if self._screen.remarks_joined(call.remarks, before, after) != call.remarks:
+            message = "the note was changed just now, and both need a look together: try again"
+            raise NocturnError(errors.CONFLICT, message)
 
     def _note_refused(self, call: Call, caller: Caller) -> None:
         """Counts the secrets of a call that does not come as far as the scan."""
@@ -245,7 +258,8 @@ class Dispatcher:
                     return edited
                 findings = self._screen.look_joined(call.tool, *edited.joins)
                 if not findings:
-                    return edited
+                    told = self._screen.remarks_joined(edited.remarks, *edited.joins)
+                    return replace(edited, remarks=told)
             found = findings[0].secret or findings[0].rule
             raise NocturnError(errors.LEAK_BLOCKED, f"it carries a secret ({found})")
         except NocturnError as refused:

@@ -9,7 +9,7 @@ from nocturn.store.confined import Folder
 from nocturn.store.orphans import is_orphan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from nocturn.store.purging import Doomed
@@ -57,26 +57,23 @@ class Lines:
 
 
 class Derived:
-    """Files that are made anew from the notes whenever they are missing.
+    """What is made anew from the notes whenever it is missing.
 
     Args:
-        folder: Where they are.
-        names: What they are called there.
+        forgets: Each removes one such thing, so that nobody is using it meanwhile.
     """
 
-    def __init__(self, folder: Path, *names: str) -> None:
-        self._folder = Folder(folder)
-        self._names = names
+    def __init__(self, *forgets: Callable[[], None]) -> None:
+        self._forgets = forgets
 
     def purge(self, _: Doomed) -> int:
-        """Removes them, and counts nothing: they had what the notes had.
+        """Removes it, and counts nothing: it had what the notes had.
 
         Raises:
             NocturnError: ``STORAGE``, one could not be removed.
         """
-        for name in self._names:
-            with self._folder.place(name) as place:
-                place.remove()
+        for forget in self._forgets:
+            forget()
         return 0
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import CONFLICT, NAME_TAKEN, NocturnError
 from nocturn.names import same_name_key
-from nocturn.store.history import PRUNED_EVERY, SEEN, History, State
+from nocturn.store.history import SEEN, History, State
 from nocturn.store.note_locks import NoteLocks
 from nocturn.store.orphans import sweep
 from nocturn.store.trouble import shown
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["Change", "Changes", "is_respelling"]
 
 _TRIES: Final = 3
+_TIDIED_EVERY: Final = 64
+"""So many changes there are, on average, until it is looked for what is too old or too much."""
 _NOTHING: Final = Look()
 """What is at a path that is not looked at: one that is another's name spelled anew."""
 
@@ -107,12 +109,9 @@ class Changes:
             with self._locks.held(wanted) as lock:
                 self._sweep(lock)
                 try:
-                    number = self._make(clearance, wanted, plan, lock)
+                    self._make(clearance, wanted, plan, lock)
                 except _MovedError:
                     continue
-                if number and number % PRUNED_EVERY == 0:
-                    with suppress(NocturnError):  # what is too much there stands in nobody's way
-                        self._trash.prune()
                 return
         message = f"{shown(wanted[0])} is being changed by others just now: read it again"
         raise NocturnError(CONFLICT, message)
@@ -169,7 +168,7 @@ class Changes:
         paths: Sequence[str],
         plan: Callable[[Mapping[str, Look]], Sequence[Change]],
         lock: HeldNotes,
-    ) -> int:
+    ) -> None:
         looks: dict[str, Look] = {}
         for path in paths:
             with self._folder.place(path) as place:
@@ -179,7 +178,7 @@ class Changes:
                 lock.folders()
         changes = plan(looks)
         if not changes:
-            return 0
+            return
         _require_one_spelling(changes)
         number = self._tell(changes, looks, clearance, lock)
         try:
@@ -193,7 +192,10 @@ class Changes:
                 pages.finish(number)
         for each in changes:
             self._met.pop(each.path, None)
-        return number
+        if _is_time_to_tidy():
+            with suppress(NocturnError):  # what is too much stands in nobody's way
+                self.history.prune()
+                self._trash.prune()
 
     def _tell(
         self,
@@ -217,7 +219,6 @@ class Changes:
                         pages.keep(self._looks.of_text(each.data), each.data)
                 if _is_several(changes):
                     pages.begin(number)
-                self.history.tidy(pages, number)
         if not number:
             raise _MovedError
         return number
@@ -345,6 +346,11 @@ class Changes:
         if not self._swept and lock.alone():
             sweep(self._folder)
             self._swept = True
+
+
+def _is_time_to_tidy() -> bool:
+    """Whether this change is one in 64: by chance, so that nothing has to be counted."""
+    return os.urandom(1)[0] < 256 // _TIDIED_EVERY
 
 
 def is_respelling(path: str, to: str) -> bool:

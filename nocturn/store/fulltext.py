@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Protocol
 
-from nocturn.errors import STORAGE, ConfigurationError, NocturnError
+from nocturn.errors import ConfigurationError
 from nocturn.store.confined import Folder
 from nocturn.store.database import Database
 
@@ -169,10 +169,7 @@ class OnDisk:
         """
         for name in (_FILE, f"{_FILE}-journal"):
             with self._folder.place(name) as place:
-                place.drop()
-            with self._folder.place(name) as place:
-                if place.entry is not None:
-                    raise NocturnError(STORAGE, f"{name} cannot be removed: remove it by hand")
+                place.remove()
 
 
 class InMemory:

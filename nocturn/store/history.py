@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from nocturn.store.database import Database
 
-__all__ = ["KEPT_BYTES", "PRUNED_EVERY", "SEEN", "History", "Pages", "State"]
+__all__ = ["KEPT_BYTES", "SEEN", "History", "Pages", "State"]
 
 KEPT_BYTES: Final = 4 * 1_048_576
 """The content of a larger note is not kept here."""
@@ -67,8 +67,6 @@ DELETE FROM states WHERE number IN (
 _BROKEN: Final = (
     "history.db is broken: it was left as it is; move it away, and nocturn makes another"
 )
-PRUNED_EVERY: Final = 64
-"""How many states come about until it is looked for what is too old or too much."""
 _PRUNED_AT_ONCE: Final = 64
 
 
@@ -170,14 +168,16 @@ class History:
         with self.reading() as pages:
             return None if pages is None else pages.content(version)
 
-    def tidy(self, pages: Pages, number: int) -> None:
-        """Drops what is too old or too much, now and then.
+    def contents(self, versions: Sequence[str | None]) -> list[bytes]:
+        """Gives the contents of some versions; nothing of one that is not kept."""
+        with self.reading() as pages:
+            if pages is None:
+                return [b""] * len(versions)
+            return [(each is not None and pages.content(each)) or b"" for each in versions]
 
-        Args:
-            pages: The transaction.
-            number: The number of a state that was added just now.
-        """
-        if number % PRUNED_EVERY == 0:
+    def prune(self) -> None:
+        """Drops what is too old or too much."""
+        with self.changing() as pages:
             pages.prune(_now_ms() - self._kept_seconds * 1_000, self._kept_bytes)
 
     def compact(self) -> None:

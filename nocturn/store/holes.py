@@ -6,11 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from nocturn.store.purging import PURGED, dumped
+from nocturn.store.purging import PURGED, Doomed, dumped
 
 if TYPE_CHECKING:
     from nocturn.store.chain import Chain
-    from nocturn.store.purging import Doomed
 
 __all__ = ["Holes"]
 
@@ -32,6 +31,8 @@ class Holes:
     def __init__(self, chain: Chain, doomed: Doomed) -> None:
         self._chain = chain
         self._doomed = doomed
+        # Effects are judged by their targets, since another note's may have the name in it.
+        self._words = Doomed(strike=self._unnamed) if doomed.names else doomed
         texts = [*doomed.names, *doomed.held_by]
         self._marks = [mark for each in texts for mark in {_in_json(each), each.encode()}]
 
@@ -81,12 +82,12 @@ class Holes:
         effects = entry.get("effects")
         if isinstance(effects, list) and self._has_mark(raw):
             rows: list[Any] = [*effects]
-            left["effects"] = [_unnamed(each, doomed) for each in rows]
+            left["effects"] = [_without_target(each, doomed) for each in rows]
             if left["effects"] != rows or any(map(self._is_held_by, rows)):
                 left.pop("content", None)
         for name, value in left.items():
             if not (sealed and name in _OURS):
-                left[name] = doomed.struck(value)
+                left[name] = (doomed if name == "effects" else self._words).struck(value)
         if left == entry:
             return None
         if not entry.keys() & {"salt", "was"}:  # an older nocturn's: this is what nobody can guess
@@ -105,11 +106,16 @@ class Holes:
         begin = _TORN.match(raw)
         return begin[0] if begin else b"{}"
 
+    def _unnamed(self, text: str) -> str:
+        for name in self._doomed.names:
+            text = text.replace(name, PURGED)
+        return text
+
     def _has_mark(self, raw: bytes) -> bool:
         return any(mark in raw for mark in self._marks)
 
 
-def _unnamed(effect: Any, doomed: Doomed) -> Any:
+def _without_target(effect: Any, doomed: Doomed) -> Any:
     if not isinstance(effect, dict):
         return effect
     row = cast("dict[str, Any]", effect)

@@ -165,4 +165,4 @@ def _digest(data: bytes, key: bytes) -> bytes:
 
 
 def _written(stamp: Stamp) -> str:
-    return " ".join(map(str, stamp))
+    return "{} {} {} {} {}".format(*stamp)

@@ -14,7 +14,7 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from nocturn.errors import STORAGE, NocturnError
+from nocturn.errors import NocturnError
 from nocturn.store.confined import Folder
 from nocturn.store.heads import Head
 from nocturn.store.packing import Line
@@ -94,17 +94,14 @@ class KeptHeads:
             NocturnError: ``STORAGE``, where the disk does not let it go.
         """
         with Folder(self._place).place(_FILE) as place:
-            place.drop()
-        with Folder(self._place).place(_FILE) as place:
-            if place.entry is not None:
-                raise NocturnError(STORAGE, f"{_FILE} cannot be removed: remove it by hand")
+            place.remove()
 
     def _believed(self, state: bytes) -> dict[str, Head]:
         if not os.path.isdir(self._place):
             return {}
         content = Folder(self._place).read(_FILE, _LIMIT_BYTES)
         seal, _, body = content.data.partition(b"\n")
-        if content.link is not None or not hmac.compare_digest(seal, self._seal(body)):
+        if not hmac.compare_digest(seal, self._seal(body)):
             return {}
         said = json.loads(body)
         if said["state"] != self._token(_STATE + state):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nocturn.effects import Effect, Preview
-from nocturn.errors import CONFLICT, NOT_FOUND, NocturnError
+from nocturn.errors import CONFLICT, NOT_FOUND, STORAGE, NocturnError
 from nocturn.store.changes import Change, is_respelling
 from nocturn.store.reading import before_of, whole_text
 from nocturn.store.trouble import shown
@@ -64,7 +64,7 @@ class Plan:
     def bound(self) -> bytes:
         """All that it would write and do, in a form in which nothing can be taken for other."""
         rows = [
-            (each.path, each.to, None if each.data is None else each.data.decode(errors="replace"))
+            (each.path, each.to, None if each.data is None else each.data.decode("latin-1"))
             for each in self.changes
         ]
         return json.dumps(rows).encode()
@@ -114,9 +114,13 @@ class Past:
         """Gives all states of a note, oldest first, as it is now the last.
 
         Raises:
-            NocturnError: ``STORAGE``, ``PATH_ESCAPE``.
+            NocturnError: ``PATH_ESCAPE``, ``STORAGE``.
         """
-        self._changes.catch_up([path])
+        try:
+            self._changes.catch_up([path])
+        except NocturnError as error:
+            if error.code != STORAGE:  # a disk that can only be read has a history, too
+                raise
         return self.history.of(path)
 
     def text(self, path: str, number: int) -> str | None:

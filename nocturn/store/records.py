@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from nocturn.store.purging import FOR_EVER, Text
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from nocturn.store.purging import Doomed
 
 __all__ = ["Records"]
+
+_AT_ONCE: Final = 16
+"""Contents that are read in one go; each has 4 MiB at most."""
 
 
 class Records:
@@ -58,10 +61,13 @@ class Records:
         first: dict[tuple[str, str | None], int] = {}
         for state in known:
             first.setdefault((state.path, state.version), state.number)
-        for (path, version), number in first.items():
-            # Opened anew for each: whoever goes on slowly must not keep a writer waiting.
-            data = None if version is None else self._history.content(version)
-            yield Text("history", path, (data or b"").decode("utf-8", "surrogateescape"), number)
+        rows = [*first.items()]
+        for begin in range(0, len(rows), _AT_ONCE):
+            some = rows[begin : begin + _AT_ONCE]
+            # Closed before any is handed on: who takes their time must not keep a writer waiting.
+            contents = self._history.contents([version for (_, version), _ in some])
+            for ((path, _), number), data in zip(some, contents, strict=True):
+                yield Text("history", path, data.decode("utf-8", "surrogateescape"), number)
 
     def purge(self, doomed: Doomed) -> int:
         """Forgets all states of a note, or strikes a value out of all states.

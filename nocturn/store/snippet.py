@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from nocturn.store.words import joined, pieces, words_in
@@ -36,7 +37,7 @@ def snippet(text: str, terms: Sequence[Term]) -> str:
     passed = taken = end = 0
     for piece in pieces(text):
         if passed <= found:
-            passed += len(words_in(piece.group()))
+            passed += _count(piece.group())
             starts.append(piece.start())
         end = piece.end()
         taken += passed > found
@@ -48,3 +49,8 @@ def snippet(text: str, terms: Sequence[Term]) -> str:
     end = min(end, begin + _CHARACTERS)
     shown = " ".join(text[begin:end].split())
     return f"{'…' if text[:begin].strip() else ''}{shown}{'…' if text[end:].strip() else ''}"
+
+
+@lru_cache(maxsize=4_096)  # in Chinese each character is a piece, and they come again
+def _count(piece: str) -> int:
+    return len(words_in(piece))

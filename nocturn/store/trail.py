@@ -104,6 +104,8 @@ class Trail:
     def since(self, position: Position) -> tuple[list[Line], Position]:
         """Gives the lines after a position, and the position after them.
 
+        After a purge, which moves lines, some may be told once more or not at all.
+
         Raises:
             NocturnError: ``STORAGE`` where the journal is there and cannot be read.
         """
@@ -113,6 +115,8 @@ class Trail:
                 # Where files were dropped meanwhile, the first is another than was being read.
                 goes_on = at == 0 and number in (None, position.volume + 1)
                 begin = position.offset if goes_on else 0
+                if begin and _read(fd, begin - 1, begin) != b"\n":
+                    begin = size  # a purge has written it anew: what comes from here on is new
                 data = _read(fd, begin, size)
                 whole = data if number is not None else data[: data.rfind(b"\n") + 1]
                 lines += (line for raw in whole.split(b"\n") if (line := self._line(raw)))

@@ -17,10 +17,10 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 
     from nocturn.worker.serve import Lines
 
-__all__ = ["Engine", "read_scripts"]
+__all__ = ["Engine", "load"]
 
 PRELUDE: Final = "prelude"
-PIECES: Final = ("timers", "abort")
+PIECES: Final = ("proxies", "values", "timers", "abort")
 """The scripts of ``js/`` that an engine begins with, before the prelude."""
 LATER: Final = (
     *("layout", "inspect", "console"),
@@ -131,6 +131,8 @@ class Engine:
         exhausted = "exhausted" if grown > _NEARLY * heap_bytes else ""
         # The guest may have left no room to say so.
         self._context.set_memory_limit(heap_bytes + OUTCOME_BYTES)
+        if self._native is not None:
+            self._native.tell_rejections()
         done: str = self._control("finish", exhausted)
         told = f',"lead":{LEAD}' if self._native is None else ""
         return f'{done[:-1]}{told},"heap_bytes":{self._own_bytes + grown}}}'
@@ -150,14 +152,19 @@ class Engine:
             return True  # that job is lost, for want of memory or by the guest's doing; go on
 
 
-def read_scripts(prelude_path: str) -> dict[str, str]:
-    """Returns the texts of the scripts beside a prelude, and its own, by their names."""
+def load(prelude_path: str, lines: Lines) -> Engine:
+    """Returns an engine whose prelude has run.
+
+    Args:
+        prelude_path: The file that holds the prelude; beside it are the scripts that go before.
+        lines: Its wire.
+    """
     scripts: dict[str, str] = {}
     for name in (*PIECES, PRELUDE, *LATER):
         path = os.path.join(os.path.dirname(prelude_path), f"{name}.js")
         with open(path, encoding="utf-8") as file:
             scripts[name] = file.read()
-    return scripts
+    return Engine(scripts, lines)
 
 
 def _random_hex(count: float) -> str:

@@ -34,6 +34,11 @@ TAG_INT: Final = 0
 TAG_BOOL: Final = 1
 TAG_UNDEFINED: Final = 3
 TAG_EXCEPTION: Final = 6
+FIRST_COLLECTION_BYTES: Final = 1 << 20
+"""From this heap on the engine looks for cycles; its own 256 KiB are in reach of the prelude, and
+then each fork would write to all pages of its parent's heap."""
+MOST_REJECTED: Final = 1_000
+"""Promises that are rejected and not handled at one time; of more than these nobody is told."""
 PENDING: Final = 0
 FULFILLED: Final = 1
 
@@ -58,10 +63,13 @@ class _Data(ctypes.Structure):
     )
 
 
+_LISTS: Final = tuple(_Value * count for count in range(4))
+"""Types of so many values; made anew in each fork, one would cost it 0.2 ms."""
 _LOADER: Final = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_char_p, c_void_p)
 _TRACKER: Final = ctypes.CFUNCTYPE(None, c_void_p, _Value, _Value, c_bool, c_void_p)
 _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "JS_Call": (_Value, (c_void_p, _Value, _Value, c_int, c_void_p)),
+    "JS_DupValue": (_Value, (c_void_p, _Value)),
     "JS_Eval": (_Value, (c_void_p, c_char_p, c_size_t, c_char_p, c_int)),
     "JS_EvalFunction": (_Value, (c_void_p, _Value)),
     "JS_ExecutePendingJob": (c_int, (c_void_p, c_void_p)),
@@ -78,6 +86,7 @@ _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "JS_PromiseMarkAsHandled": (None, (c_void_p, _Value)),
     "JS_PromiseResult": (_Value, (c_void_p, _Value)),
     "JS_PromiseState": (c_int, (c_void_p, _Value)),
+    "JS_SetGCThreshold": (None, (c_void_p, c_size_t)),
     "JS_SetHostPromiseRejectionTracker": (None, (c_void_p, _TRACKER, c_void_p)),
     "JS_SetModuleLoaderFunc": (None, (c_void_p, c_void_p, _LOADER, c_void_p)),
     "JS_Throw": (_Value, (c_void_p, _Value)),
@@ -129,11 +138,13 @@ class Native:
         self._kind = b"plain"
         self._awaited: _Value | None = None
         self._namespace = self._undefined
+        self._rejected: dict[int, tuple[_Value, _Value]] = {}
         self._job = ctypes.byref(c_void_p())
         # Kept, or the engine would call what is no longer there.
         self._callbacks = _LOADER(self._load), _TRACKER(self._track)
         library.JS_SetModuleLoaderFunc(self._runtime, None, self._callbacks[0], None)
         library.JS_SetHostPromiseRejectionTracker(self._runtime, self._callbacks[1], None)
+        library.JS_SetGCThreshold(self._runtime, FIRST_COLLECTION_BYTES)
         # Never freed: what is held here would be in use then. The process is, in the end.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
         kernel.close_writable_code()
@@ -157,7 +168,7 @@ class Native:
 
     def take_functions(self) -> None:
         """Keeps the functions that the prelude has put into ``native``."""
-        for name in (b"awaiting", b"boxed", b"ended", b"lost", b"missing", b"module", b"rejected"):
+        for name in (b"boxed", b"ended", b"lost", b"missing", b"module", b"rejected"):
             self._functions[name] = self._property(self._holder, name)
 
     def begin(self, *, asynchronous: bool, modular: bool) -> None:
@@ -201,6 +212,13 @@ class Native:
         while self._look():
             pass
 
+    def tell_rejections(self) -> None:
+        """Tells the prelude of the rejections that nobody has looked at."""
+        for promise, reason in self._rejected.values():
+            self._free(promise)
+            self._tell(b"rejected", reason)
+        self._rejected.clear()
+
     def _started(self, kind: bytes, value: _Value) -> None:
         """Takes what evaluating the source gave: an error, its value, or a promise of it."""
         if value.tag == TAG_EXCEPTION:
@@ -211,7 +229,8 @@ class Native:
             self._kind, self._awaited = kind, value
             # It is looked at here. Its own `then` would ask the guest for a constructor.
             self._library.JS_PromiseMarkAsHandled(self._js, value)
-            self._drop(self._call(b"awaiting", value))
+            self._forget(value)
+            self._tell(b"ended", self._string(b"pending"))
 
     def _look(self) -> bool:
         """Returns whether the promise that is awaited has settled, and goes on with its result."""
@@ -249,7 +268,7 @@ class Native:
 
     def _call(self, name: bytes, *arguments: _Value) -> _Value:
         """Calls a function of the prelude's; nobody's hold on the arguments changes."""
-        given = (_Value * len(arguments))(*arguments)
+        given = _LISTS[len(arguments)](*arguments)
         return self._enter(
             self._library.JS_Call,
             *(self._js, self._functions[name], self._undefined, len(arguments), given),
@@ -280,8 +299,17 @@ class Native:
     def _track(
         self, _context: int, promise: _Value, reason: _Value, handled: bool, _opaque: int
     ) -> None:
-        """Tells the prelude of a promise that was rejected unhandled, or is handled after all."""
-        self._drop(self._call(b"rejected", promise, reason, _Value(handled, TAG_BOOL)))
+        """Remembers a promise that was rejected unhandled, until it is handled after all."""
+        if handled:
+            self._forget(promise)
+        elif len(self._rejected) < MOST_REJECTED:
+            held = self._library.JS_DupValue(self._js, promise)  # or its place would be another's
+            why = self._library.JS_DupValue(self._js, reason)
+            self._rejected[promise.payload] = held, why
+
+    def _forget(self, promise: _Value) -> None:
+        for each in self._rejected.pop(promise.payload, ()):
+            self._free(each)
 
     def _drop(self, value: _Value) -> None:
         """Lets go of what a call gave; an error there was want of memory, which shows later."""

@@ -8,7 +8,25 @@ from _json import encode_basestring_ascii as quoted  # json itself costs 7 ms of
 
 from nocturn.wire.frames import ORDER, Channel
 from nocturn.worker import lockdown
-from nocturn.worker.engine import Engine, read_scripts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs 3 ms of every cold start
+    from collections.abc import Callable
+    from typing import Protocol
+
+    class Runner(Protocol):
+        """What a worker runs: QuickJS, or a parser."""
+
+        def load_ahead(self) -> None:
+            """Does what a cold start has no time for, in the process that others fork from."""
+
+        def warm_up(self) -> None:
+            """Touches what every run touches, before it."""
+
+        def run(self, start: str, heap_bytes: int) -> str:
+            """Runs one source, given the host's frame; returns the ``done`` frame's text."""
+            ...
+
 
 __all__ = ["Lines", "main", "serve"]
 
@@ -58,12 +76,12 @@ class Lines:
 
 
 def serve(
-    engine: Engine, lines: Lines, *, heap_bytes: int, cpu_seconds: float, parent_pid: int
+    engine: Runner, lines: Lines, *, heap_bytes: int, cpu_seconds: float, parent_pid: int
 ) -> None:
     """Runs one guest in an engine that no guest has been in.
 
     Args:
-        engine: The engine, its prelude run.
+        engine: The engine, loaded.
         lines: Its wire.
         heap_bytes: The guest's heap.
         cpu_seconds: Its CPU time.
@@ -91,16 +109,17 @@ def refuse(lines: Lines, problem: lockdown.LockdownError) -> None:
     lines.send(f'{{"type":"refused","reason":{quoted(str(problem))}}}')
 
 
-def main(prelude_path: str, write_fd: int) -> None:
+def main(load: Callable[[str, Lines], Runner], file: str, write_fd: int) -> None:
     """Serves one run over descriptor 0, where there is no zygote: a process of its own.
 
     Args:
-        prelude_path: The file that holds the prelude.
+        load: Loads what it runs.
+        file: What that is loaded from.
         write_fd: Where frames go: 0 where descriptor 0 is a socket, else a pipe's.
     """
     # The host is trusted, so its frames are not capped; the guest has not run yet.
     lines = Lines(Channel(0, write_fd, sys.maxsize))
-    engine = Engine(read_scripts(prelude_path), lines)
+    engine = load(file, lines)
     _, heap_bytes, cpu_seconds = ORDER.unpack(lines.receive())
     try:
         lockdown.lock_zygote()

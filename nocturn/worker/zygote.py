@@ -26,12 +26,14 @@ import sys
 
 from nocturn.wire.frames import ANSWER, NOT_LOADED, NOT_LOCKED, ORDER, READY, Channel
 from nocturn.worker import lockdown
-from nocturn.worker.engine import Engine, read_scripts
 from nocturn.worker.serve import Lines, serve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
+    from collections.abc import Callable
     from typing import Final
+
+    from nocturn.worker.serve import Runner
 
 __all__ = ["main"]
 
@@ -39,17 +41,18 @@ IDLE_MILLISECONDS: Final = 20
 """After so long without an order the first runs are under way."""
 
 
-def main(prelude_path: str, host_pid: int) -> None:
+def main(load: Callable[[str, Lines], Runner], file: str, host_pid: int) -> None:
     """Serves a host until it ends.
 
     Args:
-        prelude_path: The file that holds the prelude.
+        load: Loads what its workers run.
+        file: What that is loaded from.
         host_pid: The host's process id.
     """
     control = _socket.socket(fileno=os.dup(0))
     lines = Lines(Channel(0, 0, sys.maxsize))
     try:
-        engine = Engine(read_scripts(prelude_path), lines)
+        engine = load(file, lines)
         host = os.pidfd_open(host_pid)
         if os.getppid() != host_pid:
             return
@@ -72,7 +75,7 @@ def main(prelude_path: str, host_pid: int) -> None:
     while True:
         ready = dict(watched.poll(patience))
         if not ready:
-            # Nobody waits: what a cold start has no time for is done now, for all that is forked later.
+            # Nobody waits: what a cold start has no time for is done now, for later forks.
             engine.load_ahead()
             patience = None
             continue

@@ -325,3 +325,22 @@ def test_a_person_who_looks_on_is_warned_of_what_reads_like_instructions(nocturn
     assert done.returncode == 0
     assert "memory write a.md ran unasked (allow), and: tells its reader" in done.stderr
     assert "previous" not in done.stderr
+
+
+def test_a_typescript_file_runs_and_eval_takes_typescript(nocturn_here, tmp_path):
+    pytest.importorskip("tree_sitter_typescript", reason="the extra ts is not installed")
+    (tmp_path / "a.ts").write_text("const x: number = 1;\nconsole.log(x as number);\n")
+    (tmp_path / "b.ts").write_text("let a: b = 1;\nenum E { A }\n")
+    assert nocturn_here("run", "a.ts").stdout == "1\n"
+    assert nocturn_here("eval", "--lang", "ts", "let x: number = 5; x!").stdout == "5\n"
+    refused = nocturn_here("run", "b.ts")
+    assert refused.returncode == 2
+    assert "b.ts:2:1 RefusedSource" in refused.stderr
+    assert nocturn_here("eval", "--lang", "tsx", "1").returncode == 2
+
+
+def test_types_prints_declarations_of_what_a_script_has(nocturn_here):
+    done = nocturn_here("types")
+    assert done.returncode == 0
+    assert '(tool: "memory_write", args: {' in done.stdout
+    assert "declare var console: Console;" in done.stdout

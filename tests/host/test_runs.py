@@ -390,7 +390,7 @@ def test_many_threads_run_at_once_without_mixing(ws):
     "options",
     [
         {"mode": "loose"},
-        {"lang": "ts"},
+        {"lang": "tsx"},
         {"dry_run": 1},
         {"tools": ["nope"]},
         {"agent": "a b"},

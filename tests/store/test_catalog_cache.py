@@ -176,6 +176,35 @@ def test_a_secret_that_came_later_is_in_no_line(made, put, outer, redaction):
     assert made().look().text == "a.md — say hunter2"
 
 
+def test_a_secret_that_came_later_is_in_no_head(root, put, redaction):
+    put("a.md", "say hunter2")
+    heads = Heads(root, redaction, now_ns=lambda: time.time_ns() + LATER_NS)
+
+    def said():
+        return [each.line.text for each in heads.look()]
+
+    assert said() == ["a.md — say hunter2"]
+    redaction.values = ("hunter2",)
+    assert said() == ["a.md — say [REDACTED]"]
+
+
+def test_what_is_of_two_minds_is_believed_by_neither(root, put, redaction):
+    put("a.md", "say hunter2")
+    heads = Heads(root, redaction, now_ns=lambda: time.time_ns() + LATER_NS)
+    plain = redaction.redact_all
+    redaction.values = ("hunter2",)
+
+    def redact_all(texts):
+        redaction.values = ()  # it goes while they are redacted,
+        return plain(texts)
+
+    redaction.redact_all = redact_all
+    assert [each.line.text for each in heads.look()] == ["a.md — say hunter2"]
+    redaction.redact_all = plain
+    redaction.values = ("hunter2",)  # and comes again
+    assert [each.line.text for each in heads.look()] == ["a.md — say [REDACTED]"]
+
+
 def test_pieces_of_a_secret_in_several_lines_are_struck_out_of_the_catalog(root, put):
     class Together(Striking):
         def redact_all(self, texts):

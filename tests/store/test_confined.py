@@ -376,6 +376,7 @@ def test_a_walk_through_a_thousand_levels_holds_few_folders_open(root, deep):
         assert each.directory.status(each.name) == each.status
         most = max(most, len(os.listdir("/proc/self/fd")) - before)
     assert most < 48
+    assert sum(1 for _ in folder.directories()) == 1_001
     levels = [*range(0, 1_000, 10)]
     assert [each.count("d/") for each in found] == [*levels, *reversed(levels)]
 

@@ -10,7 +10,7 @@ import pytest
 
 from nocturn.effects import Effect
 from nocturn.errors import ConfigurationError, NocturnError
-from nocturn.store.history import KEPT_BYTES, PRUNED_EVERY, History, State
+from nocturn.store.history import KEPT_BYTES, History, State
 
 
 @pytest.fixture
@@ -179,15 +179,13 @@ def test_the_oldest_go_while_there_is_too_much_but_none_of_a_change_under_way(tm
     assert 2 < len(kept) < 100
 
 
-def test_it_is_tidied_now_and_then_by_itself(tmp_path):
-    history = History(tmp_path / ".nocturn", kept_seconds=-1)
-    with history.changing() as pages:
-        for at in range(1, 4):
-            pages.add(states((f"v{at}", at)))
-        history.tidy(pages, PRUNED_EVERY + 1)
-        assert len(pages.thread("a.md")) == 3
-        history.tidy(pages, PRUNED_EVERY)
-        assert len(pages.thread("a.md")) == 1
+def test_it_is_tidied_now_and_then_by_itself(notes, put, monkeypatch):
+    monkeypatch.setattr(notes.past.history, "_kept_seconds", -1)
+    monkeypatch.setattr("nocturn.store.changes._TIDIED_EVERY", 1)  # chance is no test
+    for text in ("one", "two", "three"):
+        put("a.md", "s", text)
+    assert len(notes.past.states("a.md")) == 1
+    assert notes.read("a.md").endswith("three")
 
 
 def test_a_content_that_unpacks_to_a_disk_full_is_bounded(tmp_path):

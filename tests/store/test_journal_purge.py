@@ -86,6 +86,16 @@ def test_the_chain_is_whole_afterwards_goes_on_and_counts_the_holes(journal, fol
     assert (verdict.whole, verdict.lines, verdict.purged) == (True, 10, 5)
 
 
+def test_a_name_goes_from_every_field_and_another_notes_longer_path_stays(journal, folder, data):
+    told(journal, "x/people/lina.md", tool="people/lina.md")
+    with file_of(folder).open("ab") as file:
+        file.write(b'{"by":"people/lina.md"}\n')
+    journal.purge(LINA)
+    assert raw(folder, data).count(b"people/lina.md") == 1
+    assert rows(folder)[6]["tool"] == "[PURGED]"
+    assert rows(folder)[6]["effects"][0]["target"] == "x/people/lina.md"
+
+
 def test_a_value_is_struck_from_whatever_a_guest_could_choose(journal, folder, data):
     told(journal, "x.md", tool=f"tool-{VALUE}", agent=VALUE)
     assert journal.purge(STRUCK) == 2
@@ -155,6 +165,15 @@ def test_a_purge_that_ends_after_its_tombstone_is_done_by_the_next(
     assert journal.purge(LINA) == 3
     assert journal.trail.verify().whole
     assert b"lina" not in raw(folder, data)
+
+
+def test_who_follows_the_journal_goes_on_after_a_purge(journal):
+    _, position = journal.trail.last(9, bool)
+    journal.purge(LINA)
+    _, position = journal.trail.since(position)
+    told(journal, "next.md")
+    (line,), _ = journal.trail.since(position)
+    assert line.entry["effects"][0]["target"] == "next.md"
 
 
 def test_it_goes_through_rotated_files_and_leaves_them_whole(folder, data):

@@ -123,7 +123,7 @@ def test_a_hand_made_block_without_a_description_is_a_body_on_writing(notes, put
     assert notes.read("a.md") == "---\ndescription: new\n---\nbody"
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(
     summary=st.text(min_size=1, max_size=150),
     body=st.text("ab-\n\r: #é🦖\ufeff", max_size=40),

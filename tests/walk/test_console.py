@@ -4,8 +4,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from nocturn import Limits
 
 HERE = Path(__file__).parent

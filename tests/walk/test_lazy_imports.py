@@ -10,6 +10,7 @@ HEAVY = (
     *("pydantic", "frontmatter", "yaml", "typer", "rich", "click", "pytest", "sqlite3"),
     *SERVER,
     *SCANNER,
+    *("tree_sitter", "nocturn.host.typescript"),
 )
 
 

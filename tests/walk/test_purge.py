@@ -94,7 +94,8 @@ def test_a_note_goes_with_its_whole_past_from_every_store(ws, put, everything):
     put(".nocturn/repl_history", f"1 + 1\nnocturn.memory.read('{PATH}')\n")
     for folder in ("memory/people/", ".nocturn/", ""):
         put(f"{folder}.nocturn-0123456789abcdef.tmp", "Likes a crash.")
-    put(".nocturn/search.db", "an index of Likes stars.")
+    assert ws.memory.search("stars")
+    assert "by hand" in ws.memory.catalog()
 
     done = ws.purge.note(PATH)
 
@@ -112,6 +113,8 @@ def test_a_note_goes_with_its_whole_past_from_every_store(ws, put, everything):
     assert [each.target for each in ws.grants.load()] == ["people/ben.md"]
     assert ws.memory.read("people/ben.md").endswith("Likes boats.")
     assert len(states_of(ws, "people/ben.md")) == 1
+    assert ws.memory.search("stars") == []
+    assert ws.memory.catalog() == "people/ben.md — son"
     assert ws.purge.note(PATH).places == {}
 
 
@@ -138,7 +141,7 @@ def test_a_value_is_struck_from_every_store_however_it_is_dressed(ws, put, every
     put("persona/MEMORY.md", f"- it is {VALUE}\n- it is not\n")
     put(".nocturn/repl_history", f"token = '{VALUE}'\n1 + 1\n")
     put(".nocturn/.nocturn-0123456789abcdef.tmp", f"a crash {VALUE}")
-    put(".nocturn/catalog.json", f"a cache of {VALUE}")
+    assert ws.memory.search("here")
     asked(ws, "a.md", f"the token is {VALUE}")
     ws.permissions.grant("scribe", "write", f"{VALUE}.md")
     ws.run(f"nocturn.call('tool-{VALUE}', {{}}).catch(() => 1)", agent=None)
@@ -250,6 +253,7 @@ def test_every_file_belongs_to_a_store_of_the_list(ws, put):
     ws.permissions.grant("scribe", "write", "a.md")
     asked(ws, "a.md", "x")
     ws.memory.catalog()
+    ws.memory.search("hand")
     kept = ws._stores.kept()
     found = [each.relative_to(ws.path).as_posix() for each in ws.path.rglob("*") if each.is_file()]
     owners = {path: [each.name for each in kept if each.owns(path)] for path in found}
@@ -270,6 +274,7 @@ def test_what_has_become_a_secret_is_found_by_its_entrys_name_and_never_shown(ws
     ws.vault.set("TOKEN", VALUE)
     found = list(ws.purge.rescan())
     assert VALUE not in repr(found)
+    assert ws.memory.rescan() == [each.to_dict() for each in found]
     assert {each.secret for each in found} == {"TOKEN"}
     assert {(each.where, each.path, each.place, each.line) for each in found} == {
         ("note", "b.md", "text", 1),

@@ -15,7 +15,19 @@ from nocturn import Limits
 
 HERE = Path(__file__).parent
 LIMITS = Limits(wall_seconds=30)
-PARTS = "href origin protocol username password host hostname port pathname search hash".split()
+PARTS = [
+    "href",
+    "origin",
+    "protocol",
+    "username",
+    "password",
+    "host",
+    "hostname",
+    "port",
+    "pathname",
+    "search",
+    "hash",
+]
 
 
 def value(result):
