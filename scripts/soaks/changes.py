@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from nocturn import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -118,7 +118,8 @@ def looked_at(folder: Path) -> tuple[Notes, list[str]]:
         found = bodies(ws)
         found.pop(PROBE)
         left = [str(each.relative_to(folder)) for each in folder.rglob("*.tmp")]
-        left += [str(finding) for finding in getattr(ws.memory, "check", list)()]
+        look: Callable[[], list[object]] = getattr(ws.memory, "check", list)
+        left += [str(finding) for finding in look()]
     return found, left
 
 

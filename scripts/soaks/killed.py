@@ -106,10 +106,10 @@ class Told:
     """
 
     notes: Notes
-    coming: dict[str, str | None] = field(default_factory=dict)
+    coming: dict[str, str | None] = field(default_factory=dict[str, str | None])
     verb: str = ""
-    kept: set[str] = field(default_factory=set)
-    purged: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set[str])
+    purged: set[str] = field(default_factory=set[str])
     failed: str = ""
 
     def hear(self, line: Mapping[str, Any]) -> None:
@@ -163,6 +163,7 @@ def _made_run(folder: Path, told: Told, dice: random.Random) -> tuple[str, Notes
     """Changes many notes in one run; returns its name and the notes before it."""
     before, after = dict(told.notes), dict(told.notes)
     calls: list[str] = []
+    path = ""
     for verb in ("write", "write", "remove", "write", "move"):
         change = drawn(verb, after, dice)
         if change is not None:
