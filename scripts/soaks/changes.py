@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from nocturn import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -118,8 +118,8 @@ def looked_at(folder: Path) -> tuple[Notes, list[str]]:
         found = bodies(ws)
         found.pop(PROBE)
         left = [str(each.relative_to(folder)) for each in folder.rglob("*.tmp")]
-        look: Callable[[], list[object]] = getattr(ws.memory, "check", list)
-        left += [str(finding) for finding in look()]
+        check: Any = getattr(ws.memory, "check", tuple)
+        left += map(str, check())
     return found, left
 
 
