@@ -39,6 +39,19 @@ SEARCH_HITS: Final = 50
 """Notes that one search returns at most."""
 SEARCH_HITS_DEFAULT: Final = 10
 
+IMPORT_NOTES: Final = 10_000
+"""What comes in with one import: each note is an effect, which the gate rules on."""
+IMPORT_BYTES: Final = 8_388_608
+"""All texts of one import together: the leak scan takes a second and 130 MB for one of them."""
+IMPORT_PATHS_BYTES: Final = 1_048_576
+"""All paths of one import together: a line of the journal names each."""
+IMPORT_ENTRIES: Final = 100_000
+"""What may be in a folder that is imported, notes or not."""
+
+BACKUP_BYTES: Final = 4_294_967_296
+"""What the files of a backup have together, unpacked."""
+BACKUP_FILES: Final = 200_000
+
 SECRET_CHARACTERS: Final = 4
 """A secret shorter than this is not matched: it would be in every text."""
 VAULT_VALUE_BYTES: Final = 65_536
@@ -48,6 +61,8 @@ VAULT_BYTES: Final = 8_388_608
 BLOCKS_A_RUN: Final = 3
 """After so many leak blocks, every later call of the run that carries text is refused unscanned."""
 QUESTIONS_A_RUN: Final = 10
+GRANTS_AN_ANSWER: Final = 32
+"""A call that has more effects to be asked about is offered a yes for once only."""
 ASK_SECONDS: Final = 120.0
 """How long a person has to answer."""
 EDITS_A_QUESTION: Final = 20

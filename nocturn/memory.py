@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from nocturn.tools import BUILT_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
     from typing import Any, Literal, TypeAlias
 
     from nocturn.store.catalog import Catalog, NoteCatalog
@@ -31,6 +34,8 @@ class Memory:
         notes: Gives the notes as files, whose past is looked at without a call.
         catalog: Gives what derives the catalog.
         rescan: Looks through all that is kept, for what has become a secret.
+        folder: The ``memory/`` folder.
+        check: Looks through the notes, and mends what is safe where it is told to.
     """
 
     def __init__(
@@ -40,12 +45,16 @@ class Memory:
         notes: Callable[[], NoteStore],
         catalog: Callable[[], NoteCatalog],
         rescan: Callable[[], Rows],
+        folder: Path,
+        check: Callable[[bool], Rows],
     ) -> None:
         self._call = call
         self._redact_all = redact_all
         self._notes = notes
         self._catalog = catalog
         self._rescan = rescan
+        self._folder = folder
+        self._check = check
 
     def write(
         self,
@@ -325,6 +334,70 @@ class Memory:
         """
         path, number = self._notes().state_in_trash(slot)
         return self.restore(path, number, mode=mode, agent=agent, dry_run=dry_run)
+
+    def import_notes(
+        self,
+        source: str | os.PathLike[str],
+        *,
+        prefix: str = "",
+        replace: bool = False,
+        mode: ModeName = "watched",
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Takes in a folder of Markdown or a ``.jsonl`` file: all of its notes, or none.
+
+        They come in byte for byte, by the road that a written note takes, in one question.
+
+        Args:
+            source: The folder; or the file, of rows ``{"path", "text"}`` with the whole text, or
+                ``{"path", "summary", "content"}``.
+            prefix: A folder under which all of them come.
+            replace: Whether notes that are there and read differently are replaced; else they are
+                a ``CONFLICT``.
+            mode: Who is there to ask.
+            agent: Whose call it is.
+            dry_run: As for :meth:`write`.
+
+        Returns:
+            ``{"written", "unchanged", "bytes", "skipped", "reasons"}``: four numbers, and the first
+            200 of what was skipped as ``{"path", "why"}``.
+        """
+        arguments = {"source": os.fspath(source), "prefix": prefix, "replace": replace}
+        return self._told("memory_import", arguments, mode, agent, dry_run=dry_run)
+
+    def export_notes(
+        self, target: str | os.PathLike[str], *, replace: bool = False
+    ) -> dict[str, Any]:
+        """Writes all notes to a folder or a ``.jsonl`` file; :meth:`import_notes` reads them back.
+
+        It is the person's own way to their own files: what is written is not redacted, and can be
+        read by nobody else (0600). It is no call, so that the journal says nothing of it.
+
+        Args:
+            target: The folder; or the file, of rows ``{"path", "text"}``.
+            replace: Whether files that are there and read differently are replaced; else they are
+                a ``CONFLICT``.
+
+        Returns:
+            ``{"written", "bytes", "skipped", "reasons"}``.
+        """
+        from nocturn.store.outgoing import write_notes
+
+        return write_notes(self._folder, os.fspath(target), replace=replace).to_dict()
+
+    def check(self, *, fix: bool = False) -> Rows:
+        """Looks for what will give trouble: names, modes, secrets, broken links and the like.
+
+        Args:
+            fix: Whether what is safe is mended: modes, what killed writers have left, and names
+                that are not composed.
+
+        Returns:
+            ``{"path", "kind", "what", "advice", "fixed"}`` of each, by path; see
+            :class:`nocturn.checkup.Finding`.
+        """
+        return self._check(fix)
 
     def catalog(self) -> str:
         """Returns one line a note, ``path — summary``, at most 2,048 bytes; empty without notes.

@@ -147,6 +147,8 @@ class Workspace:
             lambda: self._stores.notes,
             lambda: self._stores.catalog,
             lambda: [each.to_dict() for each in self.purge.rescan()],
+            self.path / "memory",
+            self._checkup,
         )
 
     @cached_property
@@ -377,6 +379,45 @@ class Workspace:
         self._secrecy.read()
         yield from search(pieces, self._secrecy.scanner)
 
+    def backup(self, target: str | os.PathLike[str], *, replace: bool = False) -> dict[str, Any]:
+        """Puts all that cannot be made again into one file, while others go on writing.
+
+        Notes, persona, trash, policy, grants, journal, history, and the vault as it is encrypted;
+        its key is not in it. The file is a zip archive that nobody but the user can read (0600).
+
+        Args:
+            target: The file; nothing of it is there before all of it is.
+            replace: Whether one that is there is replaced; else it is a ``CONFLICT``.
+
+        Returns:
+            ``{"files", "bytes", "vault", "skipped"}``.
+
+        Raises:
+            NocturnError: It could not be made; what was there is as it was.
+        """
+        from nocturn.store.backup import save
+
+        databases = {"history.db": self.notes.past.history.snapshot}
+        return save(self.path, os.fspath(target), databases, replace=replace).to_dict()
+
+    def restore(self, file: str | os.PathLike[str]) -> dict[str, Any]:
+        """Makes this workspace out of a backup; its folder must be missing, or empty.
+
+        Permissions that are in it are not trusted, as those of any folder from elsewhere.
+
+        Args:
+            file: The backup.
+
+        Returns:
+            As :meth:`backup`.
+
+        Raises:
+            NocturnError: The folder is not empty, or the file is no backup; nothing was made.
+        """
+        from nocturn.store.unpacking import restore
+
+        return restore(os.fspath(file), self.path).to_dict()
+
     def isolation(self) -> tuple[str, dict[str, str]]:
         """Has one worker lock itself down, runs nothing in it, and returns what that gave.
 
@@ -519,6 +560,17 @@ class Workspace:
         )
         return Asking(approver, self._secrecy.scanner.redact)
 
+    def _checkup(self, fix: bool) -> list[dict[str, Any]]:
+        from nocturn.checkup import check
+
+        self._secrecy.read()
+        databases = {
+            "inbox.db": self.inbox.waiting,
+            "history.db": lambda: self.notes.past.history.of(""),
+        }
+        found = check(self.path / "memory", self._secrecy.scanner, databases, fix=fix)
+        return [each.to_dict() for each in found]
+
     def _tell_of_question(self, identity: str) -> None:
         from nocturn.notify import notify
 
@@ -550,6 +602,7 @@ class Workspace:
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
         from nocturn.tools.amending import amending_tools
+        from nocturn.tools.coming import import_tool
         from nocturn.tools.memory import memory_tools
         from nocturn.tools.moving import moving_tools
         from nocturn.tools.past import past_tools
@@ -564,6 +617,7 @@ class Workspace:
                 *amending_tools(stores.notes, scanner.redact, scanner.spans),
                 *moving_tools(stores.notes, scanner.redact),
                 *past_tools(stores.notes, scanner.redact),
+                import_tool(stores.notes, scanner.redact),
                 *search_tools(lambda: stores.search),
                 *time_tools(),
             )

@@ -10,6 +10,7 @@ import typer
 
 from nocturn.cli import codes
 from nocturn.cli.approvals import approvals
+from nocturn.cli.backup import backup
 from nocturn.cli.doctor import doctor
 from nocturn.cli.grants import grants
 from nocturn.cli.history import undo_run
@@ -207,14 +208,14 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
     """List the tools that a script has."""
     from nocturn.cli.layout import say, table
 
-    registry = open_workspace(workspace).tools
+    given = [each for each in open_workspace(workspace).tools if not each.by_hand]
     if json:
         from json import dumps
 
-        say(dumps([each.to_dict() for each in registry]))
+        say(dumps([each.to_dict() for each in given]))
         return 0
     rows = (
-        (each.name, each.axis, each.gate, each.description.partition("\n")[0]) for each in registry
+        (each.name, each.axis, each.gate, each.description.partition("\n")[0]) for each in given
     )
     say(table(rows))
     return 0
@@ -232,7 +233,7 @@ def types(workspace: Folder = None) -> int:
 app.command("undo")(undo_run)
 
 # In the order in which help lists them: after what is used most.
-for _command in (init, log, serve, scan, trust, doctor):
+for _command in (init, log, backup, serve, scan, trust, doctor):
     app.command()(_command)
 
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nocturn.cli.changing import change
+from nocturn.cli.checking import check
+from nocturn.cli.coming import export_notes, import_notes
+from nocturn.cli.editing import edit
 from nocturn.cli.history import diff, history, restore, trash, undo
 from nocturn.cli.options import (
     READ_BYTES,
@@ -248,3 +251,9 @@ def _all(ws: Workspace) -> list[dict[str, str]]:
         cursor = page["cursor"]
         if cursor is None:
             return notes
+
+
+memory.command()(edit)
+memory.command()(check)
+memory.command("import")(import_notes)
+memory.command("export")(export_notes)

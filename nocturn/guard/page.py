@@ -6,6 +6,7 @@ imitate the question or its answers. What hides or moves text is shown as an esc
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from nocturn.visible import visible
@@ -57,9 +58,9 @@ class _Page:
         yield ""
         yield f"{_ours(question.script)} asks, as {agent}, mode {question.mode.value}"
         yield f"run {_ours(question.run)}, tool {_ours(question.tool)}"
-        for effect in question.effects:
-            yield f"{_ours(effect.kind)} {_ours(effect.verb)}:"
-            yield from self._quoted([visible(effect.target, keep="")])
+        for (kind, verb), alike in groupby(question.effects, lambda each: (each.kind, each.verb)):
+            yield f"{_ours(kind)} {_ours(verb)}:"
+            yield from self._quoted([visible(each.target, keep="") for each in alike])
         yield from self._change(question)
         yield from self._remarks(question)
         yield ""

@@ -11,6 +11,7 @@ from nocturn.effects import Effect, Grant, Mode, Preview, Recall
 from nocturn.errors import STORAGE, NocturnError
 from nocturn.guard.difference import diff_lines
 from nocturn.guard.remarks import Remark  # noqa: TC001 - pydantic reads the fields' types
+from nocturn.limits import GRANTS_AN_ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -141,7 +142,8 @@ def _iso(moment: datetime) -> str:
 def options_for(pending: Mapping[Effect, Recall], agent: str, *, named: bool) -> tuple[Option, ...]:
     """Returns the answers that may be given to a call.
 
-    An exact answer above the ceiling is not offered; the widening is cut down to it.
+    An exact answer above the ceiling is not offered; the widening is cut down to it. A yes to very
+    many things at once is for once: nobody has read them all.
 
     Args:
         pending: The effects that need a yes, each with the ceiling of its ruling.
@@ -149,6 +151,8 @@ def options_for(pending: Mapping[Effect, Recall], agent: str, *, named: bool) ->
         named: Whether the agent has a name: only then may a yes outlast the session.
     """
     ceiling = min(*pending.values(), Recall.ALWAYS if named else Recall.SESSION)
+    if len(pending) > GRANTS_AN_ANSWER:
+        ceiling = Recall.NEVER
     options = [Option("once", "yes, once")]
     exact = tuple(Grant(agent, each.kind, each.verb, each.target) for each in pending)
     for recall, label in (

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import LEAK_BLOCKED, TOO_LARGE, NocturnError
 from nocturn.guard.caller import Finding
 from nocturn.guard.scanner import SHAPED_CHARACTERS, border_characters
 from nocturn.limits import BLOCKS_A_RUN
+from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nocturn.guard.caller import Caller
     from nocturn.guard.cover import Trail
@@ -33,6 +35,8 @@ PAIRED_CHARACTERS: Final = 2_097_152
 """What may be at the borders of all ordered pairs of a call's strings: half a second's work."""
 
 _TWICE: Final = 2
+_TOLD: Final = 20
+"""So many findings in texts that were read are told of: enough to go and look."""
 _SEAM_CHARACTERS: Final = 256
 
 
@@ -55,6 +59,7 @@ class Screen:
         raw: Sequence[str],
         canonical: Sequence[str],
         named: Sequence[tuple[str, str]] = (),
+        read: Sequence[tuple[str, str]] = (),
     ) -> tuple[Remark, ...]:
         """Refuses the call if a string of it, several together or the run so far hold a secret.
 
@@ -66,6 +71,8 @@ class Screen:
             raw: Every string that came in, as it came: the tool's name, keys and values.
             canonical: The same values in canonical form, where they have one.
             named: Those on which somebody will rule, each with its argument's name before it.
+            read: Texts that the host has read for the call, and that somebody will rule on, each
+                with its name before it. Each is looked at by itself: there may be thousands.
 
         Returns:
             What there is to point out in ``named``.
@@ -79,7 +86,7 @@ class Screen:
             if caller.blocks >= BLOCKS_A_RUN:
                 self._refuse_unscanned(caller, tool, (t for t in (*raw, *canonical) if t != tool))
                 return ()
-            findings, remarks = self.look(tool, raw, canonical, named, caller.trail)
+            findings, remarks = self.look(tool, raw, canonical, named, read, caller.trail)
             if findings:
                 caller.agent_blocks = self._blocks_before(caller.agent) + 1
                 self._block(caller, findings)
@@ -91,6 +98,7 @@ class Screen:
         raw: Sequence[str],
         canonical: Sequence[str],
         named: Sequence[tuple[str, str]] = (),
+        read: Sequence[tuple[str, str]] = (),
         trail: Trail | None = None,
     ) -> tuple[list[Finding], tuple[Remark, ...]]:
         """Looks as :meth:`check` does, and counts nothing: for what a person has written.
@@ -100,20 +108,23 @@ class Screen:
             raw: As for :meth:`check`.
             canonical: As for :meth:`check`.
             named: As for :meth:`check`.
+            read: As for :meth:`check`.
             trail: What the run was allowed to carry before; it grows.
 
         Returns:
             What would block it, and what there is to point out.
         """
-        shapes = _shapes_in(each for each in (*raw, *canonical) if each != tool)
+        texts = [text for _, text in read]
+        shapes = _shapes_in(each for each in (*raw, *canonical, *texts) if each != tool)
         findings = self._findings(tool, raw, canonical, trail) if self._scanner.armed else []
         findings += _shape_findings(tool, "raw", raw, shapes)
         findings += _shape_findings(tool, "canonical", canonical, shapes, known=raw)
-        if findings or not named:
+        findings += islice(self._findings_read(tool, read, shapes), _TOLD)
+        if findings or not (named or read):
             return findings, ()
         from nocturn.guard.remarks import remarks_on
 
-        return findings, remarks_on(named, shapes)
+        return findings, remarks_on((*named, *read), shapes)
 
     def check_joined(self, caller: Caller, tool: str, before: str, after: str) -> None:
         """Refuses what new text makes of old, where that holds a secret that the old did not.
@@ -229,6 +240,24 @@ class Screen:
             for at, text in enumerate(texts)
             for name in self._scanner.names(text)
         ]
+
+    def _findings_read(
+        self,
+        tool: str,
+        read: Sequence[tuple[str, str]],
+        shapes: dict[str, Sequence[ShapeHit]],
+    ) -> Iterator[Finding]:
+        """Yields what stands in texts that were read. Their names are texts of somebody's too."""
+        seen = self._scanner.redact_all([name for name, _ in read])
+        for (name, text), shown in zip(read, seen, strict=True):
+            place = visible(shown, keep="")
+            if shown != name:
+                yield Finding(tool, f"the name {place}", "".join(self._scanner.names(name)[:1]))
+            for secret in self._scanner.names(text):
+                yield Finding(tool, place, secret)
+            for hit in shapes.get(text, ()):
+                if hit.blocks:
+                    yield Finding(tool, place, "", hit.rule)
 
     def _block(self, caller: Caller, findings: list[Finding]) -> None:
         self._count(caller, findings)

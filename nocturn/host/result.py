@@ -114,7 +114,7 @@ class Usage:
     Attributes:
         wall_ms: Wall clock in milliseconds, without ``waited_ms``.
         cpu_ms: The worker's CPU time in milliseconds, its start included.
-        heap_bytes: The most memory that the engine has had, its own 0.15 MB included, as the kernel
+        heap_bytes: The most memory that the engine has had, its own 0.4 MB included, as the kernel
             counts it, in pages; None where the worker was killed.
         console_bytes: Console text in UTF-8; an empty line counts as 1.
         calls: How many calls were made.

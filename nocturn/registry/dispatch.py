@@ -275,7 +275,10 @@ class Dispatcher:
         """Tells what a dry run leaves undone; returns what the tool would have said."""
         from nocturn.guard.difference import diff_text
 
-        path = self._redact(deed.effects[0].target)
+        told = tool.would(deed.canonical, deed.preview) if tool.would else None
+        if not deed.effects:
+            return told
+        path = self._redact(_targets(deed.effects))
         before, after = (
             None if text is None else self._redact(text)
             for text in (deed.preview.before, deed.preview.after)
@@ -287,7 +290,7 @@ class Dispatcher:
                 most = f"{DRY_RUN_CHARACTERS:,} characters"
                 diff = f"(left out: the diffs of this run are over {most})\n"
         call.would_write = (path, diff)
-        return tool.would(deed.canonical, deed.preview) if tool.would else None
+        return told
 
     def _told(self, error: NocturnError, call: Call) -> NocturnError:
         """Returns the error as the guest may see it: what it echoes is redacted first."""
@@ -361,11 +364,21 @@ class Dispatcher:
 
 def _scanned(
     tool: Tool, call: Call, canonical: Mapping[str, Any]
-) -> tuple[list[str], list[str], list[tuple[str, str]]]:
-    """Returns what step 5 looks at: as it came, in canonical form, and, to be ruled on, by name."""
+) -> tuple[list[str], list[str], list[tuple[str, str]], list[tuple[str, str]]]:
+    """Returns what step 5 looks at: as it came, in canonical form, and, to be ruled on, by name.
+
+    Last is what was read on the host, by name.
+    """
     raw = [call.tool, *strings_in(call.arguments)]
     named = [(name, text) for name, value in canonical.items() for text in strings_in(value)]
-    return raw, list(strings_in(canonical)), named if tool.effects else []
+    read = list(tool.reads(canonical)) if tool.reads else []
+    return raw, list(strings_in(canonical)), named if tool.effects else [], read
+
+
+def _targets(effects: tuple[Effect, ...]) -> str:
+    """Returns the first target, and how many there are besides."""
+    others = len(effects) - 1
+    return f"{effects[0].target} and {others:,} more" if others else effects[0].target
 
 
 def _foreseen(

@@ -49,6 +49,8 @@ class Tool:
         text: The name of the argument that a person may edit before saying yes.
         would: What a dry run replies in its place, from the canonical arguments and the preview.
         by_hand: Whether it is for a person's program alone: no guest's cage holds it.
+        reads: Step 5: the texts that its canonical step has read on the host, each with its name.
+            They are looked at one by one: nobody has cut a secret up to fit into a call.
         page: What its page says besides: ``returns``, ``notes``, ``wrapper``, ``example``; see
             :mod:`nocturn.registry.page`.
     """
@@ -66,6 +68,7 @@ class Tool:
     text: str | None = None
     would: Callable[[Mapping[str, Any], Preview], Any] | None = None
     by_hand: bool = False
+    reads: Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]] | None = None
     page: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -219,6 +222,7 @@ def tool(
     text: str | None = None,
     would: Callable[[Mapping[str, Any], Preview], Any] | None = None,
     by_hand: bool = False,
+    reads: Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]] | None = None,
     page: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
@@ -237,6 +241,7 @@ def tool(
     text: str | None = None,
     would: Callable[[Mapping[str, Any], Preview], Any] | None = None,
     by_hand: bool = False,
+    reads: Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]] | None = None,
     page: Mapping[str, Any] | None = None,
 ) -> Any:
     """Makes a tool out of a typed function, sync or async.
@@ -267,6 +272,7 @@ def tool(
         text: See :class:`Tool`.
         would: See :class:`Tool`.
         by_hand: See :class:`Tool`.
+        reads: See :class:`Tool`.
         page: See :class:`Tool`.
 
     Raises:
@@ -289,6 +295,7 @@ def tool(
             text=text,
             would=would,
             by_hand=by_hand,
+            reads=reads,
             page=page or {},
         )
 

@@ -105,6 +105,35 @@ class Folder:
         finally:
             at.close()
 
+    @contextmanager
+    def new_file(self, path: str) -> Generator[int]:
+        """Makes a file where none is, under just this name, whatever others are beside it.
+
+        Args:
+            path: Parts joined by ``/``, none of them empty, ``.`` or ``..``.
+
+        Yields:
+            Its descriptor, to write to.
+
+        Raises:
+            NocturnError: ``PATH_ESCAPE``, ``STORAGE``, where something is there as well.
+        """
+        *folders, name = path.split("/")
+        with disk_trouble(f"making {shown(path)}"):
+            at = self._open_root()
+            try:
+                for part in folders:
+                    above = at
+                    at, _ = above.make_folder(part)
+                    above.close()
+                fd = at.open_file(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            finally:
+                at.close()
+            try:
+                yield fd
+            finally:
+                os.close(fd)
+
     def names(self) -> list[str]:
         """Gives the names of what is right under the root, in no order; none where it is missing.
 
@@ -121,8 +150,11 @@ class Folder:
             finally:
                 top.close()
 
-    def walk(self) -> Iterator[Entry]:
+    def walk(self, *, folders: bool = False) -> Iterator[Entry]:
         """Goes through everything under the root that is no folder, through no link.
+
+        Args:
+            folders: Whether each folder is given as well, before what is in it.
 
         Raises:
             NocturnError: ``PATH_ESCAPE`` or ``STORAGE``, where the root itself cannot be opened.
@@ -133,7 +165,7 @@ class Folder:
             except FileNotFoundError:
                 return
         with disk_trouble("reading the folder"):
-            yield from entries(top)
+            yield from entries(top, folders=folders)
 
     def directories(self) -> Iterator[Directory]:
         """Opens the root and every folder under it, one at a time; never through a link.

@@ -100,6 +100,20 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    def snapshot(self) -> bytes | None:
+        """Gives the whole file as of one moment; None where there is none.
+
+        Raises:
+            ConfigurationError: The file is none that nocturn made, or is broken.
+            NocturnError: ``STORAGE``, the disk refuses.
+        """
+        with self.reading() as connection:
+            if connection is None:
+                return None
+            connection.execute("BEGIN")  # it reads page by page, which others would change
+            connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+            return connection.serialize()
+
     def compact(self) -> None:
         """Writes the whole file anew, so that nothing is left in it of what was deleted.
 

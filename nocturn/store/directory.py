@@ -268,6 +268,27 @@ class Directory:
         except OSError:
             return
 
+    def narrow(self, name: str) -> None:
+        """Takes from others what they may do to a file or a folder in it.
+
+        Raises:
+            OSError: It is missing, neither, a link, or somebody else's.
+        """
+        status = self.status(name)
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            folder = self.folder(name)
+            try:
+                folder._own()  # noqa: SLF001 - the same class
+            finally:
+                folder.close()
+            return
+        fd = self.open_file(name, os.O_RDONLY)
+        try:
+            if hasattr(os, "fchmod"):
+                os.fchmod(fd, _OWNER_ONLY)
+        finally:
+            os.close(fd)
+
     def sync(self) -> None:
         """Brings its list of names to the disk, where the file system can."""
         if self._fd is None:

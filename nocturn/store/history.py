@@ -175,6 +175,10 @@ class History:
                 return [b""] * len(versions)
             return [(each is not None and pages.content(each)) or b"" for each in versions]
 
+    def snapshot(self) -> bytes | None:
+        """Gives the whole file as of one moment, for a backup; None where there is none."""
+        return self._database.snapshot()
+
     def prune(self) -> None:
         """Drops what is too old or too much."""
         with self.changing() as pages:

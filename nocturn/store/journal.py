@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["JournalFile"]
 
-_TAIL_BYTES: Final = 1_048_576
-"""Where the last line is looked for after a crash."""
+_TAIL_BYTES: Final = 8_388_608
+"""Where the last line is looked for after a crash; an import names each note in its line."""
 
 
 class JournalFile:

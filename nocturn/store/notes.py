@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from nocturn.effects import Clearance, Effect, Preview
-from nocturn.errors import BAD_ARGUMENTS, NOT_FOUND, NocturnError
+from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NOT_FOUND, NocturnError
 from nocturn.limits import CATALOG_READ_BYTES, LIST_PAGE, NOTE_READ_BYTES
 from nocturn.names import nfc
 from nocturn.store.amendment import amended
 from nocturn.store.changes import Change, Changes, is_respelling
 from nocturn.store.confined import Folder
 from nocturn.store.listing import NoteStat, is_note_name, listed
-from nocturn.store.past import Past
+from nocturn.store.past import Past, Plan
 from nocturn.store.preamble import fresh, split, with_description
 from nocturn.store.reading import as_read, before_of, cut_notice, iso_of, not_utf8, whole_text
 from nocturn.store.summary import decoded, summary_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ANY", "AnyVersion", "IfVersion", "NoteStat", "NoteStore", "cut_notice", "is_note_name"]
 
+_TOLD: Final = 20
 _OVERLAP_BYTES: Final = 65_536
 """Read beyond the cut, so that a secret on the border is redacted before it is cut in two."""
 
@@ -215,6 +216,33 @@ class NoteStore:
             return [Change(path, to=to)]
 
         self._changes.make(clearance, _looked_at(path, to), plan)
+
+    def plan_writes(self, texts: Mapping[str, str], *, replace: bool = False) -> Plan:
+        """Plans to write several whole notes; those that are there just so are left out.
+
+        Args:
+            texts: The whole notes by their canonical paths.
+            replace: Whether a note that is there and reads differently may be replaced.
+
+        Raises:
+            NocturnError: ``CONFLICT``, one is and must not be (``detail["notes"]``, its first
+                few); and as :meth:`preview_write`.
+        """
+        looks = {path: self._look(path) for path in texts}
+        changes = [
+            Change(path, data)
+            for path, text in texts.items()
+            if looks[path].version != self._looks.of_text(data := text.encode())
+        ]
+        taken = [each.path for each in changes if looks[each.path].content is not None]
+        if taken and not replace:
+            raise NocturnError(
+                CONFLICT,
+                f"{len(taken):,} of the notes are there already and read differently, "
+                f"{shown(taken[0])} among them: have them replaced, or take them out",
+                detail={"notes": taken[:_TOLD]},
+            )
+        return Plan(tuple(changes), {each.path: looks[each.path] for each in changes})
 
     def preview_remove(self, path: str, *, if_version: IfVersion = ANY) -> Preview:
         """Says what a removal would take away. Makes nothing.

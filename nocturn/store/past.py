@@ -286,7 +286,7 @@ def _refuse_changed(paths: Iterable[str]) -> None:
     changed = sorted(paths)
     if changed:
         named = ", ".join(shown(each) for each in changed)
-        message = f"changed since, so that nothing was taken back: {named}; restore them one by one"
+        message = f"changed since, so that nothing was done: {named}; look at them, then try again"
         raise NocturnError(CONFLICT, message, detail={"notes": changed})
 
 

@@ -17,7 +17,15 @@ from nocturn.limits import PREAMBLE_BYTES
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["description", "fresh", "mapping_block", "split", "with_description"]
+__all__ = [
+    "description",
+    "fresh",
+    "is_like_one",
+    "mapping_block",
+    "split",
+    "whole",
+    "with_description",
+]
 
 _BOM: Final = "\ufeff"
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
@@ -57,6 +65,13 @@ def mapping_block(text: str) -> tuple[str, str]:
     return (block, text[closing.end() :]) if _load(block) is not None else ("", text)
 
 
+def is_like_one(text: str) -> bool:
+    """Whether a text begins like a preamble and has none: most likely one that is broken."""
+    opening = _OPENING.match(text)
+    closed = opening and _CLOSING.search(text, opening.end(), PREAMBLE_BYTES + 1)
+    return closed is not None and not split(text)[0]
+
+
 def description(block: str) -> str:
     """Gives a preamble's description.
 
@@ -94,6 +109,13 @@ def with_description(block: str, summary: str) -> str:
                 return changed
     message = "the preamble's description cannot be changed in place: write a note without it"
     raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "content"})
+
+
+def whole(summary: str, content: str) -> str:
+    """Makes a whole note, with the block at the head of the content where it is a preamble."""
+    block, body = split(content)
+    block = with_description(block, summary) if block else fresh(summary)
+    return block + ("\n" if body and not block.endswith("\n") else "") + body
 
 
 def fresh(summary: str) -> str:

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import errno
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from nocturn.errors import NAME_TAKEN, NOT_A_NOTE, NOT_FOUND, PATH_ESCAPE, STORAGE, NocturnError
+from nocturn.errors import (
+    BAD_ARGUMENTS,
+    NAME_TAKEN,
+    NOT_A_NOTE,
+    NOT_FOUND,
+    PATH_ESCAPE,
+    STORAGE,
+    NocturnError,
+)
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["disk_trouble", "escapes", "not_a_note", "not_found", "shown", "taken", "trouble_of"]
+__all__ = [
+    "disk_trouble",
+    "escapes",
+    "given_path",
+    "not_a_note",
+    "not_found",
+    "shown",
+    "taken",
+    "trouble_of",
+]
 
 _ADVICE: Final = {
     errno.ENOSPC: "the disk is full, in bytes or in files: free some space and try again",
@@ -60,6 +78,23 @@ def trouble_of(error: OSError, what: str) -> NocturnError:
 def shown(path: str) -> str:
     """Gives a path in quotes, hidden characters visible."""
     return f'"{visible(path, keep="")}"'
+
+
+def given_path(text: str, field: str) -> str:
+    """Gives a path that a person has named, absolute, and links on its way as they are.
+
+    Args:
+        text: The path; ``~`` is their home.
+        field: What it is, for the message.
+
+    Raises:
+        NocturnError: ``BAD_ARGUMENTS``, it is no path.
+    """
+    if not text or "\0" in text:
+        message = f"{field} is empty or has a NUL character: give a path"
+        raise NocturnError(BAD_ARGUMENTS, message, detail={"field": field})
+    with disk_trouble(f"finding {field}"):  # the current folder may be gone
+        return os.path.abspath(os.path.expanduser(text))
 
 
 def not_found(path: str) -> NocturnError:

@@ -25,29 +25,30 @@ and the paths of a tree that is 100,000 folders deep would fill the memory."""
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that a walk came by and that is no folder.
+    """Something that a walk came by.
 
     Attributes:
         path: Where it is, as spelled on disk, parts joined by ``/``.
         kind: ``file`` for a regular file, ``other`` for a link, a FIFO, a device, ``closed`` for a
-            folder that cannot be looked into.
+            folder that cannot be looked into; ``folder`` for another, where those are wanted.
         directory: Its directory, open until the walk goes on.
         name: Its name there.
         status: Its own state; None for a folder that could not even be looked at.
     """
 
     path: str
-    kind: Literal["file", "other", "closed"]
+    kind: Literal["file", "other", "closed", "folder"]
     directory: Directory
     name: str
     status: os.stat_result | None
 
 
-def entries(top: Directory) -> Iterator[Entry]:
+def entries(top: Directory, *, folders: bool = False) -> Iterator[Entry]:
     """Goes through everything under a folder that is no folder, through no link, in order.
 
     Args:
         top: The folder; it is closed at the end.
+        folders: Whether each folder is given as well, before what is in it.
 
     Raises:
         OSError: It cannot be read.
@@ -70,6 +71,8 @@ def entries(top: Directory) -> Iterator[Entry]:
             try:
                 status = at.status(name)
                 if status is not None and stat.S_ISDIR(status.st_mode):
+                    if folders:
+                        yield Entry(path, "folder", at, name, status)
                     way.down(name)
                     levels.append(iter(()))
                     levels[-1] = iter(sorted(way.at.names()))

@@ -6,7 +6,7 @@ Any of it may be missing or of another type: a line need not be one of ours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from nocturn.errors import GATE_DENIED, LEAK_BLOCKED
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Told", "told", "without_finished"]
 
+_NAMED: Final = 5
+"""So many effects are named; an import may have thousands."""
 Kind: TypeAlias = Literal["done", "refused", "failed", "unknown"]
 
 
@@ -81,7 +83,9 @@ def without_finished(lines: Iterable[Line]) -> list[Line]:
 
 def _deeds(effects: Any) -> str:
     try:
-        return ", ".join(f"{each['verb']} {each['target']}" for each in effects or ())
+        named = [f"{each['verb']} {each['target']}" for each in effects or ()]
+        more = len(named) - _NAMED
+        return ", ".join(named[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
     except (TypeError, KeyError):
         return "?"
 

@@ -6,6 +6,7 @@ A tool says what its arguments look like, what it would do, and how; it never as
 BUILT_IN = (
     "memory_append",
     "memory_edit",
+    "memory_import",
     "memory_list",
     "memory_move",
     "memory_read",

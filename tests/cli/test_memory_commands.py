@@ -85,8 +85,6 @@ def test_the_tools_are_listed(nocturn, tmp_path):
         "memory_append",
         "memory_edit",
         "memory_move",
-        "memory_restore",
-        "memory_undo",
         "memory_search",
         "time_now",
     ]

@@ -17,6 +17,7 @@ def page(
     before=None,
     *,
     effect=EFFECT,
+    effects=(),
     columns=80,
     script="remember.js",
     whole=False,
@@ -25,7 +26,7 @@ def page(
 ):
     question = Question(
         tool="memory_write",
-        effects=(effect,),
+        effects=effects or (effect,),
         agent="lina-bot",
         named=True,
         mode=Mode.GUARDED,
@@ -160,3 +161,22 @@ def test_the_whole_page_leaves_nothing_out():
     text = page("\n".join(f"line {at}" for at in range(5_000)) + "x" * 5_000, whole=True)
     assert "left out" not in text
     assert sum(line.startswith("line ") for line in behind_the_bar(text)) == 5_000
+
+
+def test_many_effects_of_a_kind_are_shown_by_their_head_and_their_tail():
+    effects = tuple(Effect("memory", "write", f"n{number}.md") for number in range(5_000))
+    shown = page(effects=effects)
+    assert shown.count("memory write:") == 1
+    assert "│ n0.md" in shown
+    assert "│ n4999.md" in shown
+    assert "4,940 lines left out" in shown
+    assert "│ n2500.md" in page(effects=effects, whole=True)
+
+
+def test_a_yes_to_very_many_things_at_once_is_for_once():
+    def offered(count):
+        effects = {Effect("memory", "write", f"p/n{at}.md"): Recall.ALWAYS for at in range(count)}
+        return [each.value for each in options_for(effects, "bob", named=True)]
+
+    assert offered(32) == ["once", "session", "always", "widen"]
+    assert offered(33) == ["once"]

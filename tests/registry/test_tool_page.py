@@ -11,7 +11,7 @@ from nocturn.tools import BUILT_IN
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/tools"
 
-BY_HAND = ("memory_restore", "memory_undo")
+BY_HAND = ("memory_import", "memory_restore", "memory_undo")
 
 
 @pytest.mark.parametrize("name", [name for name in BUILT_IN if name not in BY_HAND])

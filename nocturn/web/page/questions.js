@@ -7,6 +7,7 @@ import { count, element, empty, time } from "./elements.js";
 import { get, send } from "./server.js";
 
 const SHOWN_ROWS = 24;
+const NAMED = 5; // effects in a title; an import may have thousands, and all are in its text
 const VERBS = { write: "write", remove: "remove", move: "move" };
 const REMARKS = {
   shape: "May hold a secret",
@@ -155,11 +156,13 @@ class Card {
 }
 
 function title(question) {
-  const deeds = question.effects.map((effect, at) => [
+  const more = question.effects.length - NAMED;
+  const deeds = question.effects.slice(0, NAMED).map((effect, at) => [
     at ? ", and " : "",
     `${VERBS[effect.verb] ?? effect.verb} `,
     element("span", { class: "target" }, effect.target),
   ]);
+  if (more > 0) deeds.push(` and ${more} more`);
   const who = question.named ? question.agent : `A script without a name`;
   const wants = question.dry ? " would (in a dry run) " : " wants to ";
   return element("h2", { id: `title-${question.id}` }, element("b", {}, who), wants, deeds);
