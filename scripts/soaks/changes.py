@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from nocturn import Workspace
 
@@ -118,8 +118,7 @@ def looked_at(folder: Path) -> tuple[Notes, list[str]]:
         found = bodies(ws)
         found.pop(PROBE)
         left = [str(each.relative_to(folder)) for each in folder.rglob("*.tmp")]
-        check: Any = getattr(ws.memory, "check", tuple)
-        left += map(str, check())
+        left += map(str, ws.memory.check())
     return found, left
 
 
