@@ -12,6 +12,17 @@ import weakref
 from functools import cached_property
 
 from nocturn.errors import ConfigurationError, NocturnError
+from nocturn.given import (
+    absolute,
+    approver_given,
+    limits_or_default,
+    modules_of,
+    one_of,
+    program_of,
+    require_bool,
+    require_limits,
+    waitable,
+)
 from nocturn.host.pool import Pool
 from nocturn.secrecy import Secrecy
 from nocturn.tools import BUILT_IN
@@ -28,7 +39,6 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.guard.ports import Approver, Clock, SecretSource
     from nocturn.guard.search import Found
     from nocturn.host.execution import Execution
-    from nocturn.host.program import Program
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
     from nocturn.host.typescript import Reader
     from nocturn.limits import Limits
@@ -110,24 +120,24 @@ class Workspace:
         isolation: Literal["full", "best-effort"] = "full",
         ask_seconds: float | None = None,
     ) -> None:
-        self._place = _absolute(path)
+        self._place = absolute(path)
         if os.path.exists(self._place) and not os.path.isdir(self._place):
             folder = os.path.basename(self._place)
             raise ConfigurationError(f"the workspace {folder} is a file: name a folder")
-        _require_limits(limits)
+        require_limits(limits)
         self._given_limits = limits
-        self._modules = _modules(modules)
-        self._approver = _asking(approver)
-        self._ask_seconds = _waitable(ask_seconds)
+        self._modules = modules_of(modules)
+        self._approver = approver_given(approver)
+        self._ask_seconds = waitable(ask_seconds)
         self._secrecy = Secrecy(self._place, secrets)
         self._own_tools = tuple(tools)
-        self._isolation = _one_of("isolation", isolation, _ISOLATION)
+        self._isolation = one_of("isolation", isolation, _ISOLATION)
         self._wiring = threading.RLock()
         self._made_stores: Stores | None = None
         self._made: Dispatcher | None = None
         self._made_reader: Reader | None = None
         # Not of this object, which the pool's thread may outlive by a moment.
-        self._pool = Pool(lambda: _limits_or_default(limits))
+        self._pool = Pool(lambda: limits_or_default(limits))
         weakref.finalize(self, self._pool.close)
         self._running: weakref.WeakSet[Execution] = weakref.WeakSet()
         self._closed = False
@@ -161,7 +171,7 @@ class Workspace:
     @cached_property
     def limits(self) -> Limits:
         """The limits of a run that gives none of its own."""
-        return _limits_or_default(self._given_limits)
+        return limits_or_default(self._given_limits)
 
     @property
     def permissions(self) -> Permissions:
@@ -452,12 +462,12 @@ class Workspace:
         if self._closed:
             raise ConfigurationError("the workspace is closed: make a new Workspace")
         if lang is not None:
-            _one_of("lang", lang, _LANGUAGES)
+            one_of("lang", lang, _LANGUAGES)
         if not isinstance(source, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
             raise ConfigurationError(f"source is a {type(source).__name__}: give the script's text")
-        _one_of("mode", mode, _MODES)
-        _require_limits(limits)
-        _require_bool("dry_run", dry_run)
+        one_of("mode", mode, _MODES)
+        require_limits(limits)
+        require_bool("dry_run", dry_run)
         filename = os.fspath(filename)
         cage = None if tools is None else self.tools.cage(tools)
         # The zygote loads while this process imports what a run needs.
@@ -465,7 +475,7 @@ class Workspace:
         from nocturn.host.execution import Execution
 
         bounds = limits or self.limits
-        program = _program(source, filename, lang, folder, self._modules, bounds.source_bytes)
+        program = program_of(source, filename, lang, folder, self._modules, bounds.source_bytes)
         reading = None
         if program.typed:
             reading = self._reader.reading(program, bounds, self._isolation)
@@ -523,8 +533,8 @@ class Workspace:
 
         if self._closed:
             raise ConfigurationError("the workspace is closed: make a new Workspace")
-        _one_of("mode", mode, _MODES)
-        _require_bool("dry_run", dry_run)
+        one_of("mode", mode, _MODES)
+        require_bool("dry_run", dry_run)
         try:
             identity, named = agent_of(agent, source)
         except NocturnError as error:
@@ -601,29 +611,12 @@ class Workspace:
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
-        from nocturn.tools.amending import amending_tools
-        from nocturn.tools.coming import import_tool
-        from nocturn.tools.memory import memory_tools
-        from nocturn.tools.moving import moving_tools
-        from nocturn.tools.past import past_tools
-        from nocturn.tools.search import search_tools
-        from nocturn.tools.time import time_tools
+        from nocturn.tools.built_in import built_in_tools
 
         scanner, stores = self._secrecy.scanner, self._stores
         journal = stores.journal
-        registry = Registry(
-            (
-                *memory_tools(stores.notes, scanner.redact, scanner.redact_all),
-                *amending_tools(stores.notes, scanner.redact, scanner.spans),
-                *moving_tools(stores.notes, scanner.redact),
-                *past_tools(stores.notes, scanner.redact),
-                import_tool(stores.notes, scanner.redact),
-                *search_tools(lambda: stores.search),
-                *time_tools(),
-            )
-        )
-        for each in self._own_tools:
-            registry.add(each)
+        own = built_in_tools(stores.notes, lambda: stores.search, scanner)
+        registry = Registry((*own, *self._own_tools))
         return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
 
     def redacted(self, value: Any) -> Any:
@@ -645,112 +638,6 @@ class Workspace:
 
         permissions, scanner = self.permissions, self._secrecy.scanner
         return Gate(permissions.policy, permissions.grants, self._approver, scanner.redact)
-
-
-def _absolute(path: str | os.PathLike[str]) -> str:
-    """Returns the workspace's folder as text, absolute."""
-    place = os.path.expanduser(os.fsdecode(path))
-    if not place or "\0" in place:
-        raise ConfigurationError(f"the workspace is {place!r}: name a folder")
-    try:
-        return os.path.abspath(place)
-    except OSError:
-        raise ConfigurationError(
-            "the current folder is gone: go to another, or give the workspace's path from the root"
-        ) from None
-
-
-def _modules(given: Mapping[str, str] | None) -> dict[str, str]:
-    """Returns the modules that scripts may import; a name that no import could mean is told now."""
-    modules = dict(given or {})
-    if modules:
-        from nocturn.names import is_module_name
-
-        for name, source in modules.items():
-            if not is_module_name(name) or not isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
-                raise ConfigurationError(
-                    f'modules has {name!r}: give texts by names like "greet" or "my/greet", in '
-                    "small letters, digits, - and _, and none that is nocturn"
-                )
-    return modules
-
-
-def _program(
-    source: str | bytes,
-    filename: str,
-    lang: str | None,
-    folder: str | os.PathLike[str] | None,
-    modules: dict[str, str],
-    limit_bytes: int,
-) -> Program:
-    """Returns what is run, with the files that it may import; what it must not be is in it."""
-    from nocturn.host.program import Program
-
-    if isinstance(source, bytes):
-        try:
-            source = source.decode()
-        except UnicodeDecodeError as problem:
-            refusal = f"the source is not UTF-8 (byte {problem.start}): save it as UTF-8"
-            return Program("", filename, refusal=refusal)
-    program = Program(source, filename, modules=modules, lang=lang)
-    if folder is None or ("import" not in source and "export" not in source):
-        return program
-    from pathlib import Path
-
-    from nocturn.store.scripts import UnreadableError, imported_files
-
-    try:
-        # A link to the folder is the caller's own; what is in there must not lead out of it.
-        place = Path(os.path.realpath(folder))
-        files = imported_files(place, program.name, source, limit_bytes)
-    except UnreadableError as problem:
-        return Program(source, filename, refusal=str(problem))
-    return Program(source, filename, files, modules, lang)
-
-
-def _asking(approver: Approver | Callable[[Any], Any] | None) -> Any:
-    """Returns the approver; one that could not be asked is told now, not at the first question."""
-    if approver is None:
-        return None
-    from nocturn.guard.approver import approver_of
-
-    return approver_of(approver)
-
-
-def _waitable(seconds: float | None) -> float | None:
-    if seconds is None:
-        return None
-    from nocturn.guard.asking import seconds_of
-
-    if (checked := seconds_of(seconds)) is None:
-        raise ConfigurationError(f"ask_seconds is {seconds!r}: give a number of seconds above 0")
-    return checked
-
-
-def _limits_or_default(limits: Limits | None) -> Limits:
-    from nocturn.limits import Limits
-
-    return limits or Limits()
-
-
-def _require_limits(limits: Limits | None) -> None:
-    if limits is None:
-        return
-    from nocturn.limits import Limits
-
-    if not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
-        raise ConfigurationError(f"limits is {limits!r}: give Limits(wall_seconds=…)")
-
-
-def _require_bool(name: str, value: bool) -> None:
-    if type(value) is not bool:
-        raise ConfigurationError(f"{name} is {value!r}; it must be True or False")
-
-
-def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
-    return value
 
 
 class _NoClock:

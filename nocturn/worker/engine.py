@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 
     from nocturn.worker.serve import Lines
 
-__all__ = ["Engine", "load"]
+__all__ = ["Engine", "load", "read_scripts"]
 
 PRELUDE: Final = "prelude"
 PIECES: Final = ("proxies", "values", "timers", "abort")
@@ -156,15 +156,20 @@ def load(prelude_path: str, lines: Lines) -> Engine:
     """Returns an engine whose prelude has run.
 
     Args:
-        prelude_path: The file that holds the prelude; beside it are the scripts that go before.
+        prelude_path: The file that holds the prelude.
         lines: Its wire.
     """
+    return Engine(read_scripts(prelude_path), lines)
+
+
+def read_scripts(prelude_path: str) -> dict[str, str]:
+    """Returns the texts of the scripts beside a prelude, and its own, by their names."""
     scripts: dict[str, str] = {}
     for name in (*PIECES, PRELUDE, *LATER):
         path = os.path.join(os.path.dirname(prelude_path), f"{name}.js")
         with open(path, encoding="utf-8") as file:
             scripts[name] = file.read()
-    return Engine(scripts, lines)
+    return scripts
 
 
 def _random_hex(count: float) -> str:

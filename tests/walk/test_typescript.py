@@ -1,6 +1,5 @@
 """TypeScript runs, each construct to its value in Node, or to a refusal with its place."""
 
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -253,11 +252,14 @@ def test_closing_the_workspace_ends_a_parser_at_work(tmp_path):
 
 
 def test_without_the_extra_the_message_says_how_to_install_it(tmp_path, monkeypatch):
-    engine = Path(importlib.util.find_spec("_quickjs").origin)
-    (tmp_path / "engine").mkdir()
-    (tmp_path / "engine" / engine.name).symlink_to(engine)
-    others = [each for each in sys.path if not (Path(each) / "tree_sitter").is_dir()]
-    monkeypatch.setattr(sys, "path", [*others, str(tmp_path / "engine")])
+    without = tmp_path / "without"
+    without.mkdir()
+    packages = [each for each in map(Path, sys.path) if (each / "tree_sitter").is_dir()]
+    for each in packages[0].iterdir():
+        if not each.name.startswith("tree_sitter"):
+            (without / each.name).symlink_to(each)
+    others = [each for each in sys.path if Path(each) not in packages]
+    monkeypatch.setattr(sys, "path", [*others, str(without)])
     with Workspace(tmp_path / "ws") as ws:
         with pytest.raises(ConfigurationError) as refused:
             ws.run("1", lang="ts")
