@@ -118,7 +118,7 @@ def looked_at(folder: Path) -> tuple[Notes, list[str]]:
         found = bodies(ws)
         found.pop(PROBE)
         left = [str(each.relative_to(folder)) for each in folder.rglob("*.tmp")]
-        left += [str(finding) for finding in getattr(ws.memory, "check", list)()]
+        left += map(str, ws.memory.check())
     return found, left
 
 

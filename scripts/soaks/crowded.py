@@ -136,6 +136,7 @@ class _OneOfMany:
             *(self._change_mine,) * 4,
             *(self._read,) * 3,
             self._list,
+            self._search,
         )
 
     def operate(self) -> None:
@@ -191,6 +192,11 @@ class _OneOfMany:
         listed = {note["path"] for note in self._memory.list()["notes"]}
         if not {*COUNTERS, LOG, LINES, FREE} <= listed or LOG not in self._memory.catalog():
             self._wrong("a note was not listed")
+
+    def _search(self) -> None:
+        found = {each["path"] for each in self._memory.search(f"shared {self._number}")}
+        if LINES not in found:
+            self._wrong("a note was not found")
 
     def _body(self, path: str) -> str:
         return self._memory.read(path).removeprefix(HEAD)

@@ -60,12 +60,12 @@ def killed(folder: Path, kills: int, dice: random.Random) -> list[str]:
             told.hear(line)
         if number % AGAIN_EVERY == 0:
             Child(_putting_right(folder)).killed(1, dice.uniform(0, 4 * one.seconds))
+        if told.verb == "purge":
+            _purge_again(folder, told)
         found, left = looked_at(folder)
         on_its_way[told.verb or "nothing"] += 1
         came_about[told.verb or "nothing"] += found == told.after()
         problems += problems_of(f"kill {number}", told, found, left)
-        if told.verb == "purge":
-            told.purged.update(_purged_again(folder, found, *told.coming))
         told.keep(found)
         told = Told(found, kept=told.kept, purged=told.purged)
     problems += _forgotten(folder, told)
@@ -106,10 +106,10 @@ class Told:
     """
 
     notes: Notes
-    coming: dict[str, str | None] = field(default_factory=dict)
+    coming: dict[str, str | None] = field(default_factory=dict[str, str | None])
     verb: str = ""
-    kept: set[str] = field(default_factory=set)
-    purged: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set[str])
+    purged: set[str] = field(default_factory=set[str])
     failed: str = ""
 
     def hear(self, line: Mapping[str, Any]) -> None:
@@ -163,6 +163,7 @@ def _made_run(folder: Path, told: Told, dice: random.Random) -> tuple[str, Notes
     """Changes many notes in one run; returns its name and the notes before it."""
     before, after = dict(told.notes), dict(told.notes)
     calls: list[str] = []
+    path = ""
     for verb in ("write", "write", "remove", "write", "move"):
         change = drawn(verb, after, dice)
         if change is not None:
@@ -225,12 +226,12 @@ def _putting_right(folder: Path) -> Callable[[Say], None]:
     return put_right
 
 
-def _purged_again(folder: Path, found: Notes, path: str) -> list[str]:
-    """Does a purge again that was killed, as its help says; returns the text that it was for."""
+def _purge_again(folder: Path, told: Told) -> None:
+    """Does a purge again that was killed: no other change finishes one."""
+    (path,) = told.coming
+    told.purged.add(told.notes[path])
     with Workspace(folder) as ws, suppress(NocturnError):  # all of it may be gone already
         ws.purge.note(path)
-    body = found.pop(path, None)
-    return [] if body is None else [body]
 
 
 def _forgotten(folder: Path, told: Told) -> list[str]:

@@ -317,7 +317,7 @@ def interrupted(action, at):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("change", ["write over a note", "move", "undo"])
+@pytest.mark.parametrize("change", ["write over a note", "move"])
 def test_a_change_that_is_interrupted_is_whole_or_not_at_all(opened, folder, outcomes, change):
     ws, change = opened(folder / "ws"), CHANGES[change]
     before, after = bodies_of(ws), outcomes[change]

@@ -39,13 +39,13 @@ def _sized(ws: Workspace, size: int, words: str, rounds: int) -> Iterator[Row]:
 
     for name in ("written", "amended", "edited"):
         ws.memory.write(f"{name}.md", "a summary", f"first\n{next(texts)}")
-    ws.memory.write("here.md", "a summary", next(texts))
+    ws.memory.write(f"here-{size}.md", "a summary", next(texts))
     (root / "bare.txt").write_text(next(texts), encoding="utf-8")
-    edits, names = count(), ["here.md", "there.md"]
+    edits, names = count(), [f"here-{size}.md", f"there-{size}.md"]
 
     def edit() -> None:
         number = next(edits)
-        old = f"<{number - 1}>" if number else "first\n"
+        old = f"<{number - 1}>" if number else "first\n"  # which the text begins with
         ws.memory.edit("edited.md", old, f"<{number}>")
 
     def move() -> None:
