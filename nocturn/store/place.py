@@ -196,7 +196,7 @@ class Place:
 
     @contextmanager
     def _made_folder(
-        self, check: Callable[[Directory, str], None] = lambda *_: None
+        self, check: Callable[[Directory, str], None] | None = None
     ) -> Generator[Directory]:
         """Makes the missing folders; unmakes them if what is done inside fails.
 
@@ -211,7 +211,8 @@ class Place:
                 way.append(folder)
                 if new:
                     made.append((way[-2], name))
-                    check(way[-2], name)
+                    if check is not None:
+                        check(way[-2], name)
             yield way[-1]
             for parent, _ in made:
                 parent.sync()
