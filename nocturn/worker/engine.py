@@ -8,6 +8,7 @@ import sys
 import _quickjs
 
 from nocturn.worker.native import native_of
+from nocturn.worker.scripts import LATER, PIECES, PRELUDE, read_scripts
 from nocturn.worker.url import take_apart
 
 TYPE_CHECKING = False
@@ -17,16 +18,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
 
     from nocturn.worker.serve import Lines
 
-__all__ = ["Engine", "load", "read_scripts"]
-
-PRELUDE: Final = "prelude"
-PIECES: Final = ("proxies", "values", "timers", "abort")
-"""The scripts of ``js/`` that an engine begins with, before the prelude."""
-LATER: Final = (
-    *("layout", "inspect", "console"),
-    *("text", "buffer", "url", "clone", "crypto", "locale"),
-)
-"""Those that the prelude evaluates when a guest first needs them."""
+__all__ = ["Engine", "load"]
 
 STACK_BYTES: Final = 16 * 1_048_576 if sys.platform == "linux" else 524_288
 """QuickJS's own bound. On Linux the thread has 64 MiB, since some recursion in C is not counted;
@@ -160,16 +152,6 @@ def load(prelude_path: str, lines: Lines) -> Engine:
         lines: Its wire.
     """
     return Engine(read_scripts(prelude_path), lines)
-
-
-def read_scripts(prelude_path: str) -> dict[str, str]:
-    """Returns the texts of the scripts beside a prelude, and its own, by their names."""
-    scripts: dict[str, str] = {}
-    for name in (*PIECES, PRELUDE, *LATER):
-        path = os.path.join(os.path.dirname(prelude_path), f"{name}.js")
-        with open(path, encoding="utf-8") as file:
-            scripts[name] = file.read()
-    return scripts
 
 
 def _random_hex(count: float) -> str:

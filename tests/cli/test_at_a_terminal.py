@@ -38,7 +38,9 @@ def test_a_run_at_a_terminal_is_watched(terminal, command, tmp_path):
     shell = terminal(*command, "eval", "nocturn.memory.write('a.md', 's', 'c').path")
     assert shell.end() == 0
     assert re.fullmatch(
-        r"· memory_write write a\.md allow 24 B \d+\.\d ms\r\na\.md\r\n", shell.shown
+        r"· memory_write write a\.md allow 24 B \d+\.\d ms\r\na\.md\r\n"
+        r"nocturn: nocturn undo [0-9a-f]{8} takes back what it changed\r\n",
+        shell.shown,
     )
     assert (tmp_path / "ws/memory/a.md").exists()
 

@@ -58,7 +58,7 @@ def block(monkeypatch, is_leak):
     """Has the screen block what it should not; it is asked about a call, and about a run so far."""
     seen: dict[str, str] = {}
 
-    def check(_, caller, tool, raw, canonical, named=()):  # noqa: ARG001 - as it is called
+    def check(_, caller, tool, raw, canonical, named=(), read=()):  # noqa: ARG001 - as it is called
         seen[caller.run] = seen.get(caller.run, "") + "\n".join(raw)
         if is_leak(raw, seen[caller.run]):
             raise NocturnError(LEAK_BLOCKED, "blocked", tool=tool)

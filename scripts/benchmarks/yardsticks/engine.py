@@ -8,10 +8,15 @@ from typing import Any, Final
 
 import _quickjs
 
+from nocturn.worker.scripts import PIECES, PRELUDE, read_scripts
+
 __all__ = ["run_bare", "run_with_prelude"]
 
 _PRELUDE: Final = Path(__file__).resolve().parents[3] / "js" / "prelude.js"
-_NO_WIRE: Final = "globalThis.__nocturn_wire={exchange(){},send(){},lower(){}};0"
+_NO_WIRE: Final = (
+    "globalThis.__nocturn_wire={exchange(){},receive(){},send(){},lower(){},random(){},url(){},"
+    "native:{},pieces:{}};0"
+)
 _new_context: Final[Any] = _quickjs.Context
 
 
@@ -19,7 +24,9 @@ def run_with_prelude() -> None:
     """Makes a context, evaluates the prelude in it, then ``1+1``."""
     context = _new_context()
     context.eval(_NO_WIRE)
-    context.eval(_prelude())
+    for name in PIECES:
+        context.eval(f"__nocturn_wire.pieces.{name}={_scripts()[name]};0")
+    context.eval(_scripts()[PRELUDE])
     _run(context)
 
 
@@ -29,8 +36,8 @@ def run_bare() -> None:
 
 
 @cache
-def _prelude() -> str:
-    return _PRELUDE.read_text(encoding="utf-8")
+def _scripts() -> dict[str, str]:
+    return read_scripts(str(_PRELUDE))
 
 
 def _run(context: Any) -> None:
