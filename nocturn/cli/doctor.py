@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from nocturn.workspace import Workspace
+
 __all__ = ["doctor"]
 
 _MEANING: Final = {
@@ -46,6 +48,7 @@ _PACKAGES: Final = (
     "python-frontmatter",
     "platformdirs",
     "cryptography",
+    "ada-url",
 )
 
 
@@ -63,6 +66,8 @@ def doctor(workspace: Folder = None, json: Json = False) -> int:
         steps = found["isolation"]["steps"]
         say("Protection of the host from a guest")
         say(table((f"  {name}", state, _MEANING.get(name, "")) for name, state in steps.items()))
+        say("\nLanguage")
+        say(table((f"  {name}", state) for name, state in found["language"].items()))
         say("\nVersions")
         say(table((f"  {name}", each) for name, each in found["versions"].items()))
         say("\nPlaces")
@@ -85,6 +90,7 @@ def examine(workspace: str | None) -> dict[str, Any]:
             level, steps = ws.isolation()
         except NocturnError as error:
             level, steps, reason = "none", {}, error.message
+        language = {"await, modules": _await(ws), "TypeScript": _typescript()}
     verdict = _VERDICTS[level]
     if reason:
         verdict = f"none: {reason}"
@@ -93,9 +99,28 @@ def examine(workspace: str | None) -> dict[str, Any]:
     return {
         "verdict": verdict,
         "isolation": {"level": level, "steps": steps},
+        "language": language,
         "versions": _versions(),
         "places": _places(ws.path),
     }
+
+
+def _await(ws: Workspace) -> str:
+    """Says whether the engine shows its C functions here, which its binding has no words for."""
+    try:
+        result = ws.run("await 1")
+    except NocturnError:
+        return "not known: no script runs here without --isolation best-effort"
+    return "on" if result.ok else "off: this platform's engine does not show its C functions"
+
+
+def _typescript() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"on, by tree-sitter-typescript {version('tree-sitter-typescript')}"
+    except PackageNotFoundError:
+        return "off: pip install 'nocturn[ts]'"
 
 
 def _versions() -> dict[str, str]:
@@ -137,6 +162,7 @@ def _places(workspace: Path) -> Mapping[str, dict[str, str | None]]:
         "policy": workspace / "policy.toml",
         "journal": workspace / ".nocturn" / "journal.jsonl",
         "inbox": workspace / ".nocturn" / "inbox.db",
+        "history": workspace / ".nocturn" / "history.db",
         "search": workspace / ".nocturn" / "search.db",
     }
     return {name: {"path": str(path), "mode": _mode(path)} for name, path in places.items()}

@@ -44,6 +44,9 @@ def test_it_says_of_each_protection_whether_it_is_on_and_what_it_is_for(tmp_path
     level = told["isolation"]["level"]
     assert done.returncode == (0 if level == "full" else 3)
     assert told["verdict"].startswith(level)
+    if level == "full":
+        assert told["language"]["await, modules"] == "on"
+    assert told["language"]["TypeScript"].startswith(("on, by", "off: pip install"))
     assert told["versions"]["python"].startswith(f"{sys.version_info.major}.")
     assert told["places"]["workspace"] == {"path": str(tmp_path / "ws"), "mode": None}
     assert not (tmp_path / "ws").exists()
