@@ -624,23 +624,16 @@
     mostFlights = given.calls_in_flight;
     textLimit = ceiling > 40 * 8192 ? 8192 : (ceiling / 40) | 0;
     consoleLimit = given.console_bytes;
-    const lasting = (name, value, writable) =>
-      defineProperty(globalThis, name, { __proto__: null, value, writable, enumerable: false, configurable: writable });
-    defineProperty(Math, "random", {
-      __proto__: null, value: randomFrom(given.seed), writable: true, enumerable: false, configurable: true,
+    replace(Math, "random", randomFrom(given.seed));
+    const nocturn = freeze({ __proto__: null, call, callAsync, memory, now, args: freeze(given.args) });
+    defineProperty(globalThis, "nocturn", {
+      __proto__: null, value: nocturn, writable: false, enumerable: false, configurable: false,
     });
-    lasting("nocturn", freeze({
-      __proto__: null,
-      call,
-      callAsync,
-      memory,
-      now,
-      args: freeze(given.args),
-    }), false);
-    lasting("NocturnError", NocturnError, true);
-    lasting("console", console, true);
-    lasting("print", (...values) => line("log", values), true);
   }
+
+  replace(globalThis, "NocturnError", NocturnError);
+  replace(globalThis, "console", console);
+  replace(globalThis, "print", (...values) => line("log", values));
 
   // ---- the engine's own interface, where it has one (worker/native.py) ---------------------------
 
@@ -748,8 +741,9 @@
   // What every run does, done once for nothing, so that the fork's pages are its own.
   function warm(text) {
     const given = parse(text);
-    randomFrom(given.seed);
-    freeze(given.args);
+    replace(Math, "random", randomFrom(given.seed));
+    replace(globalThis, "nocturn", freeze({ __proto__: null, call, callAsync, memory, now, args: freeze(given.args) }));
+    delete globalThis.nocturn;
     native.source = outcome.source = given.source;
     native.name = given.name;
     flat('{"value":' + encode(given, null, "value") + "}");

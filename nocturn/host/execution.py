@@ -55,7 +55,6 @@ class Execution:
         dry_run: bool = False,
         reading: Reading | None = None,
     ) -> None:
-        self.identity = os.urandom(8).hex()
         self._program = program
         self.identity = os.urandom(8).hex()
         self._arguments = _texts(arguments)
@@ -180,8 +179,10 @@ class Execution:
 
     def _too_large(self) -> str:
         texts = (self._program.text, *self._program.files.values())
-        size = sum(len(each.encode("utf-8", "surrogatepass")) for each in texts)
         limit = self._limits.source_bytes
+        if 4 * sum(map(len, texts)) <= limit:  # no character has more bytes
+            return ""
+        size = sum(len(each.encode("utf-8", "surrogatepass")) for each in texts)
         if size <= limit:
             return ""
         return (

@@ -124,7 +124,7 @@ class Reading:
                 return outcome
             erased[name] = outcome
         text = erased.pop(program.name, program.text)
-        return replace(program, text=text, files={**program.files, **erased})
+        return program.with_texts(text, erased)
 
     def cancel(self) -> None:
         """Ends the parser, and lets none begin; safe from any thread."""

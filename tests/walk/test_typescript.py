@@ -244,7 +244,7 @@ def test_closing_the_workspace_ends_a_parser_at_work(tmp_path):
     run = threading.Thread(target=lambda: results.append(ws.run(slow, lang="ts")))
     ws.run("1 as number", lang="ts")
     run.start()
-    while not ws._running:
+    while not any(each._program.text == slow for each in tuple(ws._running)):
         pass
     ws.close()
     run.join()
