@@ -129,7 +129,8 @@ class Past:
         Raises:
             NocturnError: ``NOT_FOUND``, it has no such state or its content is not kept.
         """
-        data = self._content(self._state(path, number))
+        state = self._state(path, number)
+        data = self._content(state.path, state.version)
         return None if data is None else whole_text(path, data)
 
     def content_of(self, path: str, version: str) -> bytes | None:
@@ -150,7 +151,7 @@ class Past:
         if look.version == state.version:
             message = f"{shown(path)} is in state {number} now: there is nothing to restore"
             raise NocturnError(CONFLICT, message, detail={"version": look.version})
-        return Plan((Change(path, self._content(state)),), {path: look})
+        return Plan((Change(path, self._content(state.path, state.version)),), {path: look})
 
     def plan_undo(self, path: str) -> Plan:
         """Plans to take the last change of a note back; that of an undo, too.
@@ -221,7 +222,7 @@ class Past:
         changes = [
             Change(path, to=moves[path])
             if path in moves
-            else Change(path, self._content_before(first[path]))
+            else Change(path, self._content(path, first[path].before))
             for path in open_paths
             if path not in moves.values()
         ]
@@ -237,20 +238,12 @@ class Past:
         }
         return Plan(tuple(changes), seen)
 
-    def _content_before(self, state: State) -> bytes | None:
-        if state.before is None:
+    def _content(self, path: str, version: str | None) -> bytes | None:
+        if version is None:
             return None
-        data = self.history.content(state.before)
+        data = self.history.content(version)
         if data is None:
-            raise _not_kept(state.path)
-        return data
-
-    def _content(self, state: State) -> bytes | None:
-        if state.version is None:
-            return None
-        data = self.history.content(state.version)
-        if data is None:
-            raise _not_kept(state.path)
+            raise _not_kept(path)
         return data
 
     def _state(self, path: str, number: int) -> State:
