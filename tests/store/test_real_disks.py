@@ -6,6 +6,7 @@ How little is left is tried step by step, so that the disk gives out at each poi
 from __future__ import annotations
 
 import dis
+import gc
 import os
 import signal
 import subprocess
@@ -306,6 +307,7 @@ def interrupted(action, at):
         return step
 
     former = sys.gettrace()
+    gc.disable()  # an interruption in some finaliser is swallowed there
     sys.settrace(call)
     try:
         action()
@@ -313,6 +315,7 @@ def interrupted(action, at):
         return True
     finally:
         sys.settrace(former)
+        gc.enable()
     return False
 
 
