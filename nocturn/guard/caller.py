@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nocturn.guard.asking import Asking
     from nocturn.guard.ports import Clock
 
-__all__ = ["Caller", "Finding", "agent_of"]
+__all__ = ["Caller", "Finding", "Standing", "agent_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,33 @@ class Finding:
 
 
 @dataclass(slots=True)
+class Standing:
+    """What is held against a caller, whatever it runs next: a session's lines share it.
+
+    Attributes:
+        blocks: Leak blocks so far.
+        agent_blocks: Leak blocks of the agent over all its runs, as of the last block.
+        outside: The tools from which text from outside was taken in, in order.
+        findings: What the screen saw.
+        trail: The pieces of secrets that it was allowed to carry.
+        lock: Held by whoever reads or changes these.
+    """
+
+    blocks: int = 0
+    agent_blocks: int = 0
+    outside: tuple[str, ...] = ()
+    findings: list[Finding] = field(default_factory=list[Finding])
+    trail: Trail = field(default_factory=Trail)
+    lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def take_in(self, tool: str) -> None:
+        """Notes text from outside: no later call is above doubt."""
+        with self.lock:
+            if tool not in self.outside:
+                self.outside = (*self.outside, tool)
+
+
+@dataclass(slots=True)
 class Caller:
     """One run, as the guard knows it. Shared by all its calls, which may come from many threads.
 
@@ -52,14 +79,10 @@ class Caller:
         clock: Stands still while a person decides.
         alive: Whether the run still waits for the outcome.
         dry: Whether nothing that writes is done, and what it would have written is told.
-        outside: The tools from which this run has taken in text from outside, in order.
         told_characters: What a dry run has told of so far.
-        blocks: Leak blocks in this run.
         questions: Questions put in this run.
         refused: Effects that a person refused or left unanswered in this run, with the reason.
-        findings: What the screen saw in this run.
-        trail: The pieces of secrets that this run was allowed to carry.
-        agent_blocks: Leak blocks of this agent over all its runs, as of the last block.
+        standing: What is held against it; more than one run may share it.
         asking: Who asks for this run alone; None for whoever asks for the workspace.
         lock: Held by whoever reads or changes the state above.
     """
@@ -73,22 +96,12 @@ class Caller:
     clock: Clock
     alive: Callable[[], bool]
     dry: bool = False
-    outside: tuple[str, ...] = ()
     told_characters: int = 0
-    blocks: int = 0
     questions: int = 0
     refused: dict[Effect, str] = field(default_factory=dict["Effect", str])
-    findings: list[Finding] = field(default_factory=list[Finding])
-    agent_blocks: int = 0
-    trail: Trail = field(default_factory=Trail)
+    standing: Standing = field(default_factory=Standing)
     asking: Asking | None = None
     lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-
-    def take_in(self, tool: str) -> None:
-        """Notes that this run takes in text from outside: no later call of it is above doubt."""
-        with self.lock:
-            if tool not in self.outside:
-                self.outside = (*self.outside, tool)
 
 
 def agent_of(name: str | None, source: str) -> tuple[str, bool]:

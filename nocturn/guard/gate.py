@@ -113,7 +113,7 @@ class Gate:
                 or ``timeout``) in ``detail``; ``CANCELLED``, the run ended meanwhile; ``INTERNAL``,
                 the approver broke; ``STORAGE``, the yes could not be kept as was asked.
         """
-        outside = caller.outside
+        outside = caller.standing.outside
         call = _Call(
             caller,
             tool,

@@ -82,13 +82,13 @@ class Screen:
                 more strings than can be looked at in pairs.
         """
         # One at a time for each run: calls in flight together get no more answers than the budget.
-        with caller.lock:
-            if caller.blocks >= BLOCKS_A_RUN:
+        with caller.standing.lock:
+            if caller.standing.blocks >= BLOCKS_A_RUN:
                 self._refuse_unscanned(caller, tool, (t for t in (*raw, *canonical) if t != tool))
                 return ()
-            findings, remarks = self.look(tool, raw, canonical, named, read, caller.trail)
+            findings, remarks = self.look(tool, raw, canonical, named, read, caller.standing.trail)
             if findings:
-                caller.agent_blocks = self._blocks_before(caller.agent) + 1
+                caller.standing.agent_blocks = self._blocks_before(caller.agent) + 1
                 self._block(caller, findings)
         return remarks
 
@@ -141,9 +141,9 @@ class Screen:
         Raises:
             NocturnError: ``LEAK_BLOCKED``, as :meth:`check`.
         """
-        with caller.lock:
+        with caller.standing.lock:
             if findings := self.look_joined(tool, before, after):
-                caller.agent_blocks = self._blocks_before(caller.agent) + 1
+                caller.standing.agent_blocks = self._blocks_before(caller.agent) + 1
                 self._block(caller, findings)
 
     def look_joined(self, tool: str, before: str, after: str) -> list[Finding]:
@@ -199,8 +199,8 @@ class Screen:
         Raises:
             NocturnError: ``LEAK_BLOCKED``, the budget is used up: not even the error is told.
         """
-        with caller.lock:
-            if caller.blocks >= BLOCKS_A_RUN:
+        with caller.standing.lock:
+            if caller.standing.blocks >= BLOCKS_A_RUN:
                 self._refuse_unscanned(caller, tool, texts)
             elif self._scanner.armed and (findings := self._findings_in(tool, "raw", texts)):
                 self._count(caller, findings)
@@ -266,8 +266,8 @@ class Screen:
         raise NocturnError(LEAK_BLOCKED, msg, tool=findings[0].tool)
 
     def _count(self, caller: Caller, findings: list[Finding]) -> None:
-        caller.blocks += 1
-        caller.findings += findings
+        caller.standing.blocks += 1
+        caller.standing.findings += findings
         for finding in findings:
             self._write_down(caller, finding)
             _LOG.warning(
@@ -276,7 +276,7 @@ class Screen:
                 _carried(finding),
                 finding.place,
                 caller.agent,
-                max(caller.agent_blocks, caller.blocks),
+                max(caller.standing.agent_blocks, caller.standing.blocks),
             )
 
     def _write_down(self, caller: Caller, finding: Finding) -> None:

@@ -158,7 +158,7 @@ class Dispatcher:
                 intent = self._entry(call, caller, "intent")
                 self._journal.append(intent, durable=True, content=call.content)
             if tool.outside:  # before it runs: an error's words are from outside, too
-                caller.take_in(tool.name)
+                caller.standing.take_in(tool.name)
             joined = partial(self._require_as_cleared, caller, call)
             value = _call(tool, deed, clearance, joined)  # 8
         codec.require_exact(value)
@@ -348,8 +348,8 @@ class Dispatcher:
         }
         if call.remarks:
             entry["remarks"] = [each.to_dict() for each in call.remarks]
-        if caller.outside:
-            entry["outside"] = list(caller.outside)
+        if caller.standing.outside:
+            entry["outside"] = list(caller.standing.outside)
         if caller.dry:
             entry["dry"] = True
         return entry

@@ -418,7 +418,7 @@ SHAPE = Remark("shape", "content", "may be a key", "key")
 
 
 def tainted(caller):
-    caller.take_in("fetch_page")
+    caller.standing.take_in("fetch_page")
     return caller
 
 

@@ -33,8 +33,8 @@ def blocked(screen, caller, raw, canonical=()):
 def test_an_ordinary_call_passes(screen, make_caller):
     caller = make_caller()
     screen.check(caller, "memory_write", raw_of(), ["a.md", "s"])
-    assert caller.blocks == 0
-    assert caller.findings == []
+    assert caller.standing.blocks == 0
+    assert caller.standing.findings == []
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_an_ordinary_call_passes(screen, make_caller):
 def test_a_value_anywhere_in_a_call_blocks_it(screen, make_caller, raw):
     caller = make_caller()
     assert blocked(screen, caller, raw).code == LEAK_BLOCKED
-    assert caller.blocks == 1
+    assert caller.standing.blocks == 1
 
 
 def test_a_value_that_only_the_canonical_form_spells_blocks(screen, make_caller):
@@ -80,7 +80,7 @@ def test_the_guest_learns_the_code_and_nothing_else(screen, make_caller):
 def test_the_person_and_the_journal_learn_which_secret_and_where(screen, make_caller, journal):
     caller = make_caller()
     blocked(screen, caller, raw_of(content=f"x {VALUE}"))
-    (finding,) = caller.findings
+    (finding,) = caller.standing.findings
     assert (finding.tool, finding.place, finding.secret) == (
         "memory_write",
         "raw string 6",
@@ -96,7 +96,7 @@ def test_after_three_blocks_a_call_that_carries_text_is_refused_unscanned(screen
     for _ in range(3):
         blocked(screen, caller, raw_of(content=VALUE))
     assert blocked(screen, caller, raw_of()).code == LEAK_BLOCKED
-    assert caller.findings[-1].secret == ""
+    assert caller.standing.findings[-1].secret == ""
     screen.check(caller, "time_now", ["time_now"], [])
     screen.check(make_caller(), "memory_write", raw_of(), [])
 
@@ -105,7 +105,7 @@ def test_an_agents_blocks_are_counted_across_runs(screen, make_caller):
     for blocks in (1, 2):
         caller = make_caller()
         blocked(screen, caller, raw_of(content=VALUE))
-        assert (caller.blocks, caller.agent_blocks) == (1, blocks)
+        assert (caller.standing.blocks, caller.standing.agent_blocks) == (1, blocks)
 
 
 class MeetingScanner(Scanner):
@@ -134,7 +134,7 @@ def test_calls_in_flight_together_get_no_more_answers_than_the_budget(monkeypatc
     for thread in threads:
         thread.join()
     assert outcomes == [LEAK_BLOCKED] * 8
-    assert sum(finding.secret != "" for finding in caller.findings) == 3
+    assert sum(finding.secret != "" for finding in caller.standing.findings) == 3
 
 
 def test_a_journal_that_cannot_be_written_changes_nothing(scanner_of, make_caller):
@@ -154,7 +154,7 @@ def test_more_strings_than_can_be_paired_are_refused(screen, make_caller):
     screen.check(make_caller(), "sum", texts, [])
     caller = make_caller()
     assert blocked(screen, caller, [*texts, "one", "more"]).code == TOO_LARGE
-    assert caller.blocks == 0
+    assert caller.standing.blocks == 0
 
 
 KEY = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
@@ -194,14 +194,14 @@ def test_keys_that_repeat_count_twice_at_most(screen, make_caller):
 def test_without_secrets_no_strings_are_paired(make_caller):
     caller = make_caller()
     Screen(Scanner([]), None).check(caller, "memory_write", ["x"] * 100_000, [])
-    assert caller.blocks == 0
+    assert caller.standing.blocks == 0
 
 
 def test_a_call_refused_before_the_scan_comes_out_of_the_same_budget(screen, make_caller, journal):
     caller = make_caller()
     for _ in range(3):
         screen.note(caller, "time_now", ["a", VALUE])
-    assert caller.blocks == 3
+    assert caller.standing.blocks == 3
     assert [entry["phase"] for entry in journal.entries] == ["leak"] * 3
     screen.note(caller, "time_now", [])
     with pytest.raises(NocturnError) as refused:
@@ -212,7 +212,7 @@ def test_a_call_refused_before_the_scan_comes_out_of_the_same_budget(screen, mak
 def test_a_refused_call_without_a_secret_costs_nothing(screen, make_caller):
     caller = make_caller()
     screen.note(caller, "time_now", ["a", "b"])
-    assert caller.blocks == 0
+    assert caller.standing.blocks == 0
 
 
 TOKEN = "ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1z2A"
@@ -224,8 +224,8 @@ def test_the_form_of_a_known_token_blocks_even_with_an_empty_vault(make_caller, 
     screen = Screen(Scanner([]), journal)
     error = blocked(screen, caller, raw_of(content=f"use {TOKEN} for it"))
     assert (error.code, error.detail) == (LEAK_BLOCKED, {})
-    assert caller.blocks == 1
-    (finding,) = caller.findings
+    assert caller.standing.blocks == 1
+    (finding,) = caller.standing.findings
     assert (finding.secret, finding.place) == ("", "raw string 6")
     assert journal.entries[0]["rule"] == finding.rule != ""
     assert TOKEN not in repr(caller) + repr(journal.entries)

@@ -299,7 +299,7 @@ def test_a_text_that_may_not_pass_is_told_to_the_person_and_the_guests_is_asked_
     (remark,) = questions[1].remarks
     assert (remark.kind, remark.rule) == ("edit", "refused")
     assert questions[1].digest == questions[0].digest
-    assert (asker.blocks, asker.findings) == (0, [])  # the person's mistake is not the guest's
+    assert (asker.standing.blocks, asker.standing.findings) == (0, [])  # the person's mistake is not the guest's
     assert call.code is None
     assert not any(text in str(journal.entries) for text in (SECRET, GITHUB))
 
@@ -350,7 +350,7 @@ def test_an_outside_tool_that_was_refused_has_brought_nothing_in(dispatcher):
     asker = caller(cage=frozenset())
     with pytest.raises(NocturnError):
         dispatcher(fetch).dispatch(Call("fetch", {"fail": False}), asker, LIMIT)
-    assert asker.outside == ()
+    assert asker.standing.outside == ()
 
 
 def test_the_journal_has_the_rules_of_what_was_remarked_and_none_of_the_words(dispatcher, journal):
