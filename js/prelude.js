@@ -14,7 +14,8 @@
 
   // ---- captured primordials -------------------------------------------------------------------
 
-  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const world = globalThis;
+  const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { create, freeze, is, hasOwn, setPrototypeOf } = Object;
   const { isArray } = Array;
   const { isInteger, isSafeInteger } = Number;
@@ -369,6 +370,7 @@
   const loaded = { __proto__: null };
   const NEEDS = {
     __proto__: null, inspect: ["layout"], console: ["inspect", "layout"], buffer: ["text"], url: ["text"],
+    session: ["inspect", "layout"],
   };
   function piece(name) {
     if (name in loaded) return loaded[name];
@@ -616,6 +618,7 @@
 
   function start(text) {
     const given = parse(text);
+    if (session !== undefined) session.clear();
     native.source = outcome.source = given.source;
     native.name = given.name;
     modules = given.modules;
@@ -624,6 +627,7 @@
     mostFlights = given.calls_in_flight;
     textLimit = ceiling > 40 * 8192 ? 8192 : (ceiling / 40) | 0;
     consoleLimit = given.console_bytes;
+    if (hasOwn(globalThis, "nocturn")) return; // a session's next line
     replace(Math, "random", randomFrom(given.seed));
     const nocturn = freeze({ __proto__: null, call, callAsync, memory, now, args: freeze(given.args) });
     defineProperty(globalThis, "nocturn", {
@@ -661,6 +665,7 @@
   native.module = (namespace) => own(namespace, "default");
 
   native.lost = uncaught;
+  native.world = world;
 
   native.missing = (name) => {
     outcome.missing = name;
@@ -738,6 +743,18 @@
     texts[slice(text, 0, end)] = slice(text, end + 1);
   }
 
+  // What a session has besides (js/session.js): its lines follow one another in the same world.
+  let session;
+  const clear = () => {
+    timers.clear();
+    settle("none", undefined);
+    outcome.uncaught = outcome.missing = null;
+    outcome.refused = false;
+    rejections.count = 0;
+    rejections.first = rejections.last = null;
+    flights.first = null;
+  };
+
   // What every run does, done once for nothing, so that the fork's pages are its own.
   function warm(text) {
     const given = parse(text);
@@ -769,6 +786,7 @@
     if (outcome.state === "pending") return '{"type":"done","status":"never_settles"}';
     try {
       if (outcome.state === "value") {
+        if (session !== undefined) return session.ending(outcome.value, ceiling);
         const text = encode(outcome.value, null, "value");
         if (text !== undefined && text.length > ceiling) {
           return '{"type":"done","status":"output_limit","size":' + text.length + "}";
@@ -814,7 +832,7 @@
     max: Math.max, min: Math.min, round: Math.round, floor: Math.floor, sqrt: Math.sqrt,
     parseInt, parseFloat, Error,
     now: performance.now,
-    holds, parent, target, isProxy, data, textOf, isError, nameOf, messageOf, isPromise, isArguments, primitive, frames, replaceLines,
+    holds, parent, target, isProxy, data, stackText, textOf, isError, nameOf, messageOf, isPromise, isArguments, primitive, frames, replaceLines,
     list: () => setPrototypeOf([], null), // an array whose items no setter of the guest's sees
     functionText, toISOString, dateTime, regExpText, boxes, bufferLengths,
     typedArrayTag, typedArrayLength, mapSize, mapForEach, setSize, setForEach,
@@ -823,7 +841,7 @@
     viewLength: getter(DataView.prototype, "byteLength"),
     viewOffset: getter(DataView.prototype, "byteOffset"),
     isWeak: (value) => holds(weakMapHas, value) || holds(weakSetHas, value),
-    views, random, url,
+    views, random, url, world, native, clear, deleteProperty,
     print,
     shift: (by) => { margin = by > 0 ? margin + "  " : slice(margin, 2); },
   });
@@ -837,6 +855,8 @@
     if (order === "text") return keep(text);
     if (order === "load") return void piece(text);
     if (order === "start") return start(text);
+    if (order === "session") return void (session = piece("session")(encode));
+    if (order === "ask") return session.ask(text);
     if (order === "warm") return warm(text);
     return finish(text);
   };

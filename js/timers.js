@@ -77,6 +77,11 @@
     // A timer that keeps nobody waiting.
     later: (callback, delay) => add(callback, delay, [], unheld),
 
+    // Forgets them all: a session's line is over.
+    clear() {
+      while (list.first !== null) clear(list.first.id);
+    },
+
     // Milliseconds until the next one that is waited for; -1 where there is none.
     wait(all) {
       if (list.first === null || (!all && list.held === 0)) return -1;

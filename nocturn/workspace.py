@@ -26,6 +26,7 @@ from nocturn.given import (
 from nocturn.host.pool import Pool
 from nocturn.secrecy import Secrecy
 from nocturn.tools import BUILT_IN
+from nocturn.wire.frames import LINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it never uses
@@ -34,12 +35,13 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
     from nocturn.guard.asking import Asking
-    from nocturn.guard.caller import Caller
+    from nocturn.guard.caller import Caller, Standing
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver, Clock, SecretSource
     from nocturn.guard.search import Found
     from nocturn.host.execution import Execution
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
+    from nocturn.host.session import Session
     from nocturn.host.typescript import Reader
     from nocturn.limits import Limits
     from nocturn.memory import Memory, ModeName
@@ -140,6 +142,7 @@ class Workspace:
         self._pool = Pool(lambda: limits_or_default(limits))
         weakref.finalize(self, self._pool.close)
         self._running: weakref.WeakSet[Execution] = weakref.WeakSet()
+        self._sessions: weakref.WeakSet[Session] = weakref.WeakSet()
         self._closed = False
         if self._own_tools:
             from nocturn.registry.tool import Registry
@@ -204,6 +207,8 @@ class Workspace:
         self._closed = True
         for execution in tuple(self._running):
             execution.cancel()
+        for session in tuple(self._sessions):
+            session.close()
         self._pool.close()
         if self._made_reader is not None:
             self._made_reader.close()
@@ -304,6 +309,59 @@ class Workspace:
             on_console=on_console,
         )
         return execution.run(dispatch)
+
+    def session(
+        self,
+        *,
+        filename: str = "<repl>",
+        folder: str | os.PathLike[str] | None = None,
+        lang: Literal["js", "ts"] | None = None,
+        mode: ModeName = "strict",
+        agent: str | None = None,
+        args: Sequence[str] = (),
+        tools: Iterable[str] | None = None,
+        limits: Limits | None = None,
+        dry_run: bool = False,
+        on_call: Callable[[CallRecord], None] | None = None,
+        on_console: Callable[[ConsoleLine], None] | None = None,
+    ) -> Session:
+        """Opens a session, whose lines follow one another in one guest; takes what ``run`` takes.
+
+        ::
+
+            with ws.session(mode="watched") as s:
+                s.eval("const a = 1")
+                print(s.eval("a + 1").value)  # 2
+                s.eval("for (;;);")  # time_limit; `a` is there as before
+
+        Each line has its own limits, but for the heap, which is the session's; and its own
+        questions. Leaks are counted over all of it.
+
+        Raises:
+            ConfigurationError: An argument is not one of those that there are, or there are too
+                many sessions.
+        """
+        from nocturn.guard.caller import Standing
+        from nocturn.host.session import Session
+
+        if self._closed:
+            raise ConfigurationError("the workspace is closed: make a new Workspace")
+        one_of("mode", mode, _MODES)
+        require_limits(limits)
+        standing = Standing()
+
+        def prepare(
+            session: Session, source: str | bytes, name: str | None
+        ) -> tuple[Execution, Callable[[Call], Any]]:
+            return self._prepare(
+                source=source, filename=name or filename, folder=folder, lang=lang, mode=mode,
+                agent=agent, args=args, tools=tools, limits=limits, dry_run=dry_run,
+                on_call=on_call, on_console=on_console, session=session, standing=standing,
+            )  # fmt: skip
+
+        session = Session(self._pool, limits or self.limits, self._isolation, prepare)
+        self._sessions.add(session)
+        return session
 
     async def run_async(self, source: str | bytes, **options: Unpack[RunOptions]) -> RunResult:
         """Runs a script without blocking the event loop; takes what :meth:`run` takes.
@@ -458,6 +516,8 @@ class Workspace:
         dry_run: bool,
         on_call: Callable[[CallRecord], None] | None,
         on_console: Callable[[ConsoleLine], None] | None,
+        session: Session | None = None,
+        standing: Standing | None = None,
     ) -> tuple[Execution, Callable[[Call], Any]]:
         if self._closed:
             raise ConfigurationError("the workspace is closed: make a new Workspace")
@@ -480,17 +540,18 @@ class Workspace:
         if program.typed:
             reading = self._reader.reading(program, bounds, self._isolation)
         execution = Execution(
-            program, args, bounds, self._isolation, self._pool, on_call, on_console,
+            program, args, bounds, self._isolation, session or self._pool, on_call, on_console,
             dry_run=dry_run,
             reading=reading,
+            head=b"" if session is None else LINE,
         )  # fmt: skip
 
         self._running.add(execution)
 
         def caller() -> Caller:
             return self._caller(
-                mode, agent, filename, program.whole, cage, execution.clock, execution.alive,
-                dry_run=dry_run, run=execution.identity,
+                mode, agent, filename, "" if session else program.whole, cage, execution.clock,
+                execution.alive, dry_run=dry_run, run=execution.identity, standing=standing,
             )  # fmt: skip
 
         # A name or a source of secrets that is not usable is said before anything runs.
@@ -527,9 +588,10 @@ class Workspace:
         *,
         dry_run: bool,
         run: str,
+        standing: Standing | None = None,
     ) -> Caller:
         from nocturn.effects import Mode
-        from nocturn.guard.caller import Caller, agent_of
+        from nocturn.guard.caller import Caller, Standing, agent_of
 
         if self._closed:
             raise ConfigurationError("the workspace is closed: make a new Workspace")
@@ -551,6 +613,7 @@ class Workspace:
             clock=clock,
             alive=alive,
             dry=dry_run,
+            standing=Standing() if standing is None else standing,
             asking=self._out_of_band(alive) if mode == "guarded" else None,
         )
 

@@ -32,6 +32,8 @@ _DONE: Final = (
 )
 _TOOL_CHARACTERS: Final = 4_096
 """A tool's name in the record of a call; no tool has more than 64."""
+SHOWN_CHARACTERS: Final = 8_193
+"""Of a session's value; the worker sends no more, and a mark where it has cut."""
 _REJECTIONS: Final = 16
 """Rejections that a result tells of; the prelude sends no more."""
 _NUMBERS: Final = 2**53
@@ -58,9 +60,10 @@ class Ending:
         lead: Lines that the worker put before the source.
         reason: Our own words, where the worker did not get to say any.
         heap_bytes: The most memory that the guest has had; None where it is not known.
+        shown: A session's value as the worker shows it; None for undefined.
     """
 
-    __slots__ = ("error", "heap_bytes", "lead", "reason", "status", "unhandled", "value")
+    __slots__ = ("error", "heap_bytes", "lead", "reason", "shown", "status", "unhandled", "value")
 
     def __init__(self, status: str, *, reason: str = "") -> None:
         self.status = status
@@ -70,6 +73,7 @@ class Ending:
         self.unhandled: list[Any] = []
         self.lead = 0
         self.heap_bytes: int | None = None
+        self.shown: str | None = None
 
 
 class Exchange:
@@ -107,6 +111,7 @@ class Exchange:
         self.calls: list[Call] = []
         self.call_count = 0
         self.isolation = "none"
+        self.said = b""
         self.steps: dict[str, str] = {}
 
     def prepare(self, isolation: str) -> Ending | None:
@@ -125,6 +130,7 @@ class Exchange:
             payload = self._channel.read()
             if payload is None:
                 return Ending("worker_died", reason="the worker ended before it was ready")
+            self.said = payload
             frame = codec.decode(payload)
             if frame.get("type") == "refused":
                 raise IsolationError(f"the worker could not be locked down: {frame.get('reason')}")
@@ -144,12 +150,13 @@ class Exchange:
             )
         return None
 
-    def answer(self, program: Program, arguments: list[str]) -> Ending:
+    def answer(self, program: Program, arguments: list[str], head: bytes = b"") -> Ending:
         """Gives the worker its guest and answers it until it is done or gone.
 
         Args:
             program: The script and the modules that it may import.
             arguments: The guest's ``nocturn.args``.
+            head: What stands before the first frame.
         """
         limits = self._limits
         start = {
@@ -163,7 +170,7 @@ class Exchange:
             # Math.random starts from the same state in every fork of the zygote.
             "seed": list(struct.unpack("4I", os.urandom(16))),
         }
-        self._channel.write(json.dumps(start).encode())
+        self._channel.write(head + json.dumps(start).encode())
         try:
             while (payload := self._channel.read()) is not None:
                 frame = codec.decode(payload)
@@ -276,7 +283,8 @@ class Exchange:
         if isinstance(unhandled, list):
             ending.unhandled = unhandled[:_REJECTIONS]
         if status == "ok":
-            ending.value = frame.get("value")
+            ending.value, shown = frame.get("value"), frame.get("shown")
+            ending.shown = shown[:SHOWN_CHARACTERS] if isinstance(shown, str) else None
             if size_bytes > limit and (size := _json_bytes(ending.value)) > limit:
                 return self._over("value", limit, size)
         elif isinstance(frame.get("error"), dict):

@@ -15,16 +15,22 @@ from nocturn.limits import MOST_SECONDS
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Final
 
     from nocturn.host.pool import Pool
     from nocturn.host.process import Worker
     from nocturn.host.program import Program
+    from nocturn.host.session import Session
     from nocturn.host.typescript import Reading
     from nocturn.limits import Limits
     from nocturn.registry.call import Call
 
 __all__ = ["Execution", "probe"]
+
+SETTLE_SECONDS: Final = 1.0
+"""How long a call's thread may take to end once its reply was sent."""
+_WELL: Final = ("ok", "guest_error", "never_settles", "refused_source")
+"""How a session's line may end without being taken back."""
 
 
 class Execution:
@@ -35,11 +41,12 @@ class Execution:
         arguments: The guest's ``nocturn.args``.
         limits: The run's limits.
         isolation: ``full`` or ``best-effort``.
-        pool: Where its worker comes from.
+        pool: Where its worker comes from: a pool, or a session.
         on_call: Told of each call that has ended, in the exchange's thread.
         on_console: Told of each line as it arrives, in the exchange's thread.
         dry_run: Whether the result says what would have been written.
         reading: Makes JavaScript of the program first; None where it is that.
+        head: What stands before the worker's first frame; a session's line has something there.
     """
 
     def __init__(
@@ -48,13 +55,15 @@ class Execution:
         arguments: Sequence[str],
         limits: Limits,
         isolation: str,
-        pool: Pool,
+        pool: Pool | Session,
         on_call: Callable[[CallRecord], None] | None = None,
         on_console: Callable[[ConsoleLine], None] | None = None,
         *,
         dry_run: bool = False,
         reading: Reading | None = None,
+        head: bytes = b"",
     ) -> None:
+        self._head = head
         self._program = program
         self.identity = os.urandom(8).hex()
         self._arguments = _texts(arguments)
@@ -73,11 +82,23 @@ class Execution:
         self._fault: BaseException | None = None
         self._ticket = Ticket()
         self._holders = 2
+        self._asides = 0
         self.clock = RunClock(self._changed, self._telling, self._tell_on)
 
     def alive(self) -> bool:
         """Returns whether a call of this run may still begin."""
         return self._ending is None
+
+    def ended_well(self) -> bool:
+        """Returns whether its worker may go on: it ended as a script may, and no call is open.
+
+        A call's thread may be about to end; a worker that said it was done before its calls were
+        answered is a hostile one.
+        """
+        with self._changed:
+            if self._ending is None or self._ending.status not in _WELL:
+                return False
+            return self._changed.wait_for(lambda: self._asides == 0, SETTLE_SECONDS)
 
     def cancel(self) -> None:
         """Ends the run as ``cancelled``, also while it waits for a worker; safe from any thread."""
@@ -217,7 +238,7 @@ class Execution:
             ending = exchange.prepare(self._isolation)
             if ending is None:
                 self.clock.restart()
-                ending = exchange.answer(self._code, self._arguments)
+                ending = exchange.answer(self._code, self._arguments, self._head)
         except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
             self._fault = fault
             ending = Ending("worker_died", reason="the host failed")
@@ -232,10 +253,14 @@ class Execution:
                 work()
             except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
                 self._fail(fault)
+            with self._changed:
+                self._asides -= 1
+                self._changed.notify_all()
             self._let_go(worker)
 
         with self._changed:
             self._holders += 1
+            self._asides += 1
         self._pool.crew.start(hold)
 
     def _fail(self, fault: BaseException) -> None:
@@ -367,6 +392,7 @@ class Execution:
             isolation=exchange.isolation if exchange else "none",
             would_write=_would_write(exchange) if self._dry_run else None,
             run=self.identity,
+            shown=ending.shown,
         )
 
 

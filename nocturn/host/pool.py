@@ -26,13 +26,17 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from nocturn.host.process import EngineFiles
     from nocturn.limits import Limits
 
-__all__ = ["Pool", "Ticket"]
+__all__ = ["Kin", "Pool", "Ticket"]
 
 _CORES: Final = os.cpu_count() or 1
 WARM: Final = max(2, _CORES)
 """Workers that are kept ready, about 1.5 MB each."""
 MOST: Final = max(16, 4 * _CORES)
 """Workers at one time. More would share the same cores, and each would see its wall clock run."""
+SESSIONS: Final = 32
+"""Sessions at one time, beside those; each is one process, and two while a line runs."""
+ARRIVAL_SECONDS: Final = 5.0
+"""How long a session's process may take to fork; a guest is in it, so it may never."""
 
 
 class Ticket:
@@ -56,6 +60,26 @@ class Ticket:
     def wait(self) -> None:
         """Waits to be called, or to be abandoned."""
         self._called.wait()
+
+
+class Kin:
+    """The processes of a session and of its forks, which are ended together.
+
+    Attributes:
+        first: The one that it began with.
+        workers: Those that the host still has a handle on.
+        branching: Held by who has one of them fork: one at a time is ruled on.
+
+    Args:
+        first: As above.
+    """
+
+    __slots__ = ("branching", "first", "workers")
+
+    def __init__(self, first: Worker) -> None:
+        self.first = first
+        self.workers = {first}
+        self.branching = threading.Lock()
 
 
 class Pool:
@@ -98,6 +122,8 @@ class Pool:
         self._keeper: threading.Thread | None = None
         self._filling = False
         self._closed = False
+        self._sessions = 0
+        self._kins: set[Kin] = set()
         self.crew = Crew()
 
     def start(self) -> None:
@@ -157,6 +183,75 @@ class Pool:
             self._state.notify_all()
         self._release()
 
+    def admit(self) -> None:
+        """Counts one session more; they are none of those that runs wait for.
+
+        Raises:
+            ConfigurationError: There are :data:`SESSIONS` already.
+        """
+        with self._state:
+            if self._sessions >= SESSIONS:
+                raise ConfigurationError(
+                    f"there are {SESSIONS} sessions open, the most at one time: close one"
+                )
+            self._sessions += 1
+
+    def dismiss(self) -> None:
+        """Counts one session less."""
+        with self._state:
+            self._sessions -= 1
+
+    def open_session(self, limits: Limits) -> Kin:
+        """Returns a session's processes: the first. Whoever gets it has to end it.
+
+        Raises:
+            ConfigurationError: None can be started, or the pool is closed.
+            IsolationError: The zygote could not be locked down.
+        """
+        if self._closed:
+            raise ConfigurationError("the workspace is closed: make a new Workspace")
+        kin = Kin(self._fork(limits, for_session=True))
+        with self._state:
+            self._kins.add(kin)
+        return kin
+
+    def branch(self, worker: Worker, limits: Limits) -> Worker | None:
+        """Has a session's process fork, and returns the child; None where none comes."""
+        zygote = self._zygote
+        if zygote is None:
+            return None
+        try:
+            with self._talking:
+                branch = zygote.open_branch(worker)
+            if branch is None:
+                return None
+            branch.wait(ARRIVAL_SECONDS)  # a guest is in it, so nobody else waits with us
+            with self._talking:
+                return zygote.close_branch(branch, limits)
+        except (OSError, EOFError):
+            return None
+
+    def end_session(self, kin: Kin) -> None:
+        """Ends every process of a session and of its forks."""
+        with self._state:
+            if kin not in self._kins:
+                return
+            self._kins.discard(kin)
+        for worker in kin.workers:
+            worker.kill()
+        if sys.platform == "linux":
+            with self._talking:
+                zygote = self._zygote
+                if zygote is not None and zygote.is_sound:
+                    try:  # noqa: SIM105 - contextlib is not loaded otherwise
+                        zygote.end_session(kin.first)
+                    except (OSError, EOFError):  # it is dead, and they with it
+                        pass
+        for worker in kin.workers:
+            worker.reap() if sys.platform != "linux" else worker.forget()
+            worker.is_kept = False
+            worker.close()
+
     def reap(self, worker: Worker) -> int:
         """Returns the signal that ended a worker, once it is gone."""
         with self._talking:
@@ -171,6 +266,8 @@ class Pool:
             waiting, self._queue = list(self._queue), deque()
         for ticket in waiting:
             ticket.abandon()
+        for kin in tuple(self._kins):
+            self.end_session(kin)
         self.crew.close()
         if keeper is not None:
             keeper.join()
@@ -224,13 +321,14 @@ class Pool:
                     return
             self._free += 1
 
-    def _fork(self, limits: Limits) -> Worker:
+    def _fork(self, limits: Limits, *, for_session: bool = False) -> Worker:
         if sys.platform != "linux":
-            return spawn_worker(self._engine(), *bounds_of(limits))
+            return spawn_worker(self._engine(), *bounds_of(limits), for_session=for_session)
         with self._talking:
             for again in (True, False):
                 try:
-                    return self._sound_zygote().fork(limits)
+                    zygote = self._sound_zygote()
+                    return zygote.fork_session(limits) if for_session else zygote.fork(limits)
                 except (OSError, EOFError):  # somebody killed it; its workers went with it
                     if not again:
                         raise ConfigurationError(

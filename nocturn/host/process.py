@@ -6,6 +6,7 @@ import _signal  # signal makes enums of it, which costs 3 ms
 import _socket  # socket itself costs 5 ms of a cold start
 import os
 import select
+import struct
 import sys
 import time
 from importlib.machinery import PathFinder
@@ -90,7 +91,12 @@ def spawn_zygote(engine: EngineFiles) -> tuple[int, _socket.socket]:
 
 
 def spawn_worker(
-    engine: EngineFiles, heap_bytes: int, cpu_seconds: float, frame_bytes: int
+    engine: EngineFiles,
+    heap_bytes: int,
+    cpu_seconds: float,
+    frame_bytes: int,
+    *,
+    for_session: bool = False,
 ) -> Worker:
     """Starts a worker that is not forked from a zygote, where there can be none.
 
@@ -99,6 +105,7 @@ def spawn_worker(
         heap_bytes: The guest's heap.
         cpu_seconds: Its CPU time.
         frame_bytes: The longest frame that the host will read from it.
+        for_session: Whether it runs one line after another.
 
     Raises:
         ConfigurationError: As :func:`spawn_zygote`.
@@ -107,7 +114,8 @@ def spawn_worker(
         worker = _spawn_with_socket(engine, frame_bytes)
     else:
         worker = _spawn_with_pipes(engine, frame_bytes)
-    worker.channel.write(ORDER.pack(b"F", heap_bytes, cpu_seconds))
+    verb = b"S" if for_session else b"F"
+    worker.channel.write(ORDER.pack(verb, heap_bytes, cpu_seconds))
     return worker
 
 
@@ -197,6 +205,7 @@ class Worker:
     Attributes:
         pid: Its process id; nobody else's until it is reaped.
         channel: Its frames.
+        is_kept: Whether a session goes on with it, so that its socket stays open.
 
     Args:
         pid: Its process id.
@@ -210,6 +219,7 @@ class Worker:
     ) -> None:
         self.pid = pid
         self.channel = Channel(fd, fd, frame_bytes)
+        self.is_kept = False
         self._fd = fd
         # Should its zygote be killed, its pid can become another's; a pidfd cannot.
         self._pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
@@ -250,9 +260,27 @@ class Worker:
                 self._pidfd = -1
         return self._ended[0]
 
+    def give_up_after(self, seconds: float) -> None:
+        """Has a read of its frames end in nothing where nothing comes for so long."""
+        if self._fd < 0:
+            return
+        seconds_and_micros = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+        socket = _socket.socket(fileno=os.dup(self._fd))
+        try:
+            socket.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, seconds_and_micros)
+        finally:
+            socket.close()
+
+    def forget(self) -> None:
+        """Lets go of a process that somebody else has reaped: its id may be another's by now."""
+        self._ended = self._ended or (_SIGKILL, 0.0)
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+
     def close(self) -> None:
         """Frees the host's end of the socket; nobody may be reading it."""
-        if self._fd >= 0:
+        if self._fd >= 0 and not self.is_kept:
             os.close(self._fd)
             self._fd = -1
 

@@ -146,6 +146,9 @@ class RunResult:
             then not in :meth:`to_dict`.
         run: What the journal and the history call this run: ``ws.memory.undo(run=result.run)``. Not
             in :meth:`to_dict`.
+        shown: In a session the value as a console shows it, untrusted text; None for undefined,
+            and outside of one. Not in :meth:`to_dict`.
+        rolled_back: Whether the session is as it was before this line. Not in :meth:`to_dict`.
     """
 
     status: str
@@ -158,6 +161,8 @@ class RunResult:
     isolation: str = "none"
     would_write: tuple[WouldWrite, ...] | None = None
     run: str = field(default="", compare=False)
+    shown: str | None = None
+    rolled_back: bool = False
 
     @property
     def ok(self) -> bool:
@@ -180,7 +185,8 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Returns the result as dicts, lists and plain values, the fields named as here."""
         told = asdict(self)
-        del told["run"]
+        for key in ("run", "shown", "rolled_back"):
+            del told[key]
         if self.would_write is None:
             del told["would_write"]
         for key in ("console", "calls", "unhandled_rejections", "would_write"):

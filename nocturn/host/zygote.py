@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import _socket  # socket itself costs 5 ms of a cold start
 import os
+import select
 import struct
 
 from nocturn.errors import ConfigurationError, IsolationError
 from nocturn.host.process import Worker, spawn_zygote
-from nocturn.wire.frames import ANSWER, NOT_LOCKED, ORDER, READY
+from nocturn.wire.frames import ANSWER, BRANCH, NOT_LOCKED, ORDER, READY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from nocturn.host.process import EngineFiles
     from nocturn.limits import Limits
 
-__all__ = ["Zygote", "bounds_of"]
+__all__ = ["Branch", "Zygote", "bounds_of"]
 
 _MESSAGE_BYTES: Final = 4_096
 ANSWER_SECONDS: Final = 20.0
@@ -53,15 +54,70 @@ class Zygote:
             OSError: The zygote is dead or hangs.
             EOFError: The zygote is dead.
         """
+        return self._forked(b"F", limits)
+
+    def fork_session(self, limits: Limits) -> Worker:
+        """Returns a worker that may fork, by :meth:`branch`; otherwise as :meth:`fork`."""
+        return self._forked(b"S", limits)
+
+    def open_branch(self, worker: Worker) -> Branch | None:
+        """Has a session's worker fork.
+
+        Args:
+            worker: The one that forks; it waits for its host.
+
+        Returns:
+            Where the child is to come; None where it may not, since one is to come already.
+
+        Raises:
+            OSError: The zygote is dead or hangs.
+            EOFError: The zygote is dead.
+        """
+        ours, theirs = _socket.socketpair()
+        try:
+            is_open, _ = self._ask(ORDER.pack(b"B", worker.pid, 0.0), _rights(theirs))
+            if is_open and worker.channel.write(BRANCH):
+                return Branch(worker.pid, ours.detach())
+            return None
+        finally:
+            ours.close()
+            theirs.close()
+
+    def close_branch(self, branch: Branch, limits: Limits) -> Worker | None:
+        """Returns the child that has come, for a line under ``limits``; None where none has.
+
+        Raises:
+            OSError: The zygote is dead or hangs.
+            EOFError: The zygote is dead.
+        """
+        try:
+            pid, _ = self._ask(ORDER.pack(b"A", branch.parent, 0.0), [])
+        except BaseException:
+            os.close(branch.fd)
+            raise
+        if pid == 0:
+            os.close(branch.fd)
+            return None
+        return Worker(pid, branch.fd, bounds_of(limits)[2], lambda: self._reap(pid))
+
+    def end_session(self, worker: Worker) -> None:
+        """Ends and reaps every process of a session and of its forks.
+
+        Args:
+            worker: One of them.
+
+        Raises:
+            OSError: The zygote is dead or hangs.
+            EOFError: The zygote is dead, and all of them with it.
+        """
+        self._ask(ORDER.pack(b"E", worker.pid, 0.0), [])
+
+    def _forked(self, verb: bytes, limits: Limits) -> Worker:
         heap_bytes, cpu_seconds, frame_bytes = bounds_of(limits)
         self._wait_until_ready()
         ours, theirs = _socket.socketpair()
         try:
-            rights = struct.pack("i", theirs.fileno())
-            pid, _ = self._ask(
-                ORDER.pack(b"F", heap_bytes, cpu_seconds),
-                [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)],
-            )
+            pid, _ = self._ask(ORDER.pack(verb, heap_bytes, cpu_seconds), _rights(theirs))
             return Worker(pid, ours.detach(), frame_bytes, lambda: self._reap(pid))
         finally:
             ours.close()
@@ -114,6 +170,31 @@ class Zygote:
         number, seconds = ANSWER.unpack(data)
         self.is_sound = True
         return number, seconds
+
+
+class Branch:
+    """A fork that was ordered.
+
+    Args:
+        parent: The id of who forks.
+        fd: Our end of the child's socket.
+    """
+
+    __slots__ = ("fd", "parent")
+
+    def __init__(self, parent: int, fd: int) -> None:
+        self.parent = parent
+        self.fd = fd
+
+    def wait(self, seconds: float) -> None:
+        """Waits until the child says something, so many seconds at most."""
+        coming = select.poll()
+        coming.register(self.fd, select.POLLIN)
+        coming.poll(seconds * 1e3)
+
+
+def _rights(socket: _socket.socket) -> list[tuple[int, int, bytes]]:
+    return [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", socket.fileno()))]
 
 
 def bounds_of(limits: Limits) -> tuple[int, float, int]:

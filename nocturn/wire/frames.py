@@ -9,7 +9,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from typing import Final
 
-__all__ = ["ANSWER", "NOT_LOADED", "NOT_LOCKED", "ORDER", "READY", "Channel", "WireError"]
+__all__ = [
+    "ANSWER",
+    "BRANCH",
+    "LINE",
+    "NOT_LOADED",
+    "NOT_LOCKED",
+    "ORDER",
+    "QUESTION",
+    "READY",
+    "Channel",
+    "WireError",
+]
 
 ORDER: Final = struct.Struct("=cqd")
 """Host to zygote: a verb, a whole number, seconds; ``worker.zygote`` says which."""
@@ -20,6 +31,11 @@ NOT_LOCKED: Final = b"L"
 """With the step and the reason behind it."""
 NOT_LOADED: Final = b"E"
 """With the exception's name behind it."""
+
+LINE: Final = b"L"
+QUESTION: Final = b"Q"
+BRANCH: Final = b"B"
+"""Host to a session's worker, at a frame's head: what the rest is, a start frame, or a question."""
 
 HEADER_BYTES: Final = 4
 # More at a time makes Python map and unmap memory on each read: 27k calls a second, not 46k.
@@ -77,6 +93,10 @@ class Channel:
             buffer = b"".join(pieces)
         self._buffer = buffer[end:]
         return buffer[HEADER_BYTES:end]
+
+    def put_back(self, payload: bytes) -> None:
+        """Has the next :meth:`read` return a payload, before anything else."""
+        self._buffer = len(payload).to_bytes(HEADER_BYTES, "big") + payload + self._buffer
 
     def wait(self, milliseconds: float) -> bool:
         """Waits until there is something to read.

@@ -51,6 +51,7 @@ class Engine:
 
     def __init__(self, scripts: Mapping[str, str], lines: Lines) -> None:
         self._lines = lines
+        self._in_session = False
         self._context = _quickjs.Context()
         self._context.set_max_stack_size(STACK_BYTES)
         self._context.add_callable("__nocturn_exchange", lines.exchange)
@@ -105,12 +106,41 @@ class Engine:
         self._control("start", start)
         return self._run_through(start, heap_bytes)
 
+    def open_session(self) -> None:
+        """Gets ready for lines that follow one another, in an engine that no guest has been in."""
+        if self._native is not None:
+            self._native.open_scope()
+        self._control("session", "")
+        if self._native is not None:
+            self._native.take_functions()
+        self._in_session = True
+
+    def ask(self, question: str) -> str:
+        """Answers a question about what is there, and runs nothing of the guest's.
+
+        Args:
+            question: ``vars``, ``complete`` and a text whose end is a name or a part of one, or
+                ``unfinished`` and a text.
+
+        Returns:
+            JSON.
+        """
+        kind, _, text = question.partition(" ")
+        self._context.set_memory_limit(_WARM_HEAP_BYTES)
+        if kind == "unfinished":
+            unfinished = self._native is not None and self._native.is_unfinished(text.encode())
+            return "true" if unfinished else "false"
+        answer: str = self._control("ask", question)
+        return answer
+
     def _run_through(self, start: str, heap_bytes: int) -> str:
         asynchronous, modular = "await" in start, "import" in start or "export" in start
         del start
         self._context.set_memory_limit(heap_bytes)
         peak_before = _peak_bytes()
-        if self._native is not None:
+        if self._native is not None and self._in_session:
+            self._native.begin_line(modular=modular)
+        elif self._native is not None:
             self._native.begin(asynchronous=asynchronous, modular=modular)
         else:
             self._step(self._control, "run", "")

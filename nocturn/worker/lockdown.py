@@ -20,6 +20,7 @@ The order, and its reasons::
       undumpable     no debugger, no /proc of ours; a change of user resets it, so after privileges
     second half (lock_worker), in each worker, because a fork resets parent and cpu
       parent         first: from here on the worker dies with its host; a change of user resets it
+      forks          in a session the zygote rules on each; before descriptors leave it no room
       descriptors    only the socket is left; before processes, whose NOFILE the fallback reads
       processes      no fork (binds all but root, who was dropped), no new descriptor
       memory         address space: what is mapped now, the heap, the stack, and slack
@@ -40,7 +41,14 @@ import time
 
 from nocturn.worker import kernel
 from nocturn.worker.kernel import Unsupported, call, error_name
-from nocturn.worker.syscalls import OURS, filter_program, numbers
+from nocturn.worker.syscalls import (
+    BRANCH_FLAGS,
+    BRANCHES,
+    OURS,
+    filter_program,
+    numbers,
+    watching_program,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -57,7 +65,7 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
         steps: dict[str, str]
 
 
-__all__ = ["LEVELS", "STEPS", "LockdownError", "lock_worker", "lock_zygote", "report"]
+__all__ = ["LEVELS", "STEPS", "LockdownError", "branch", "lock_worker", "lock_zygote", "report"]
 
 LEVELS: Final = ("none", "rlimits-only", "no-landlock", "full")
 """Weakest first. ``no-landlock`` lacks that step and no other; ``rlimits-only`` lacks any other but
@@ -116,6 +124,7 @@ def lock_worker(
     cpu_seconds: float,
     parent_pid: int,
     keep_fd: int = 0,
+    supervisor: Callable[[int], None] | None = None,
     skip: frozenset[str] = frozenset(),
 ) -> Report:
     """Takes the second half, in each worker, as the last thing before it reads a guest's byte.
@@ -126,6 +135,8 @@ def lock_worker(
         parent_pid: Who must outlive the worker: its parent's ``os.getpid()``. The kernel means the
             parent's *thread*, so whoever starts a worker must keep that thread.
         keep_fd: The only descriptor that stays open.
+        supervisor: Gives the descriptor that tells of forks to whoever rules on them; None for a
+            worker that may not fork.
         skip: As in :func:`lock_zygote`.
 
     Returns:
@@ -136,10 +147,33 @@ def lock_worker(
         ValueError: ``skip`` names a step that there is not.
     """
     _check_names(skip)
-    bounds = _Bounds(heap_bytes, cpu_seconds, parent_pid, keep_fd)
+    bounds = _Bounds(heap_bytes, cpu_seconds, parent_pid, keep_fd, supervisor)
     for name, function in _WORKER_STEPS:
         _take(name, skip, function, bounds)
     return report()
+
+
+def branch() -> bool:
+    """Forks a session's worker once, if the zygote lets it; nothing of Python's or C's is told.
+
+    There is one thread and no buffer, so there is nothing to tell. The call is made raw, since the
+    C library's own fork is of another form than the filter lets through.
+
+    Returns:
+        True in the child, which has its own socket as descriptor 0 by then, False in its parent.
+    """
+    fork, arrival = _state.branching
+    try:
+        if call(fork, BRANCH_FLAGS, 0, 0, 0, 0) != 0:
+            return False
+    except OSError:  # no memory for it, or the zygote is gone
+        return False
+    try:
+        kernel.control(kernel.PR_SET_PDEATHSIG, kernel.SIGKILL)
+        call(arrival, 0)  # answered only while the zygote is there
+    except OSError:
+        os._exit(0)
+    return True
 
 
 def report() -> Report:
@@ -160,24 +194,33 @@ def report() -> Report:
 class _State:
     """What this process has done so far; a fork inherits it."""
 
-    __slots__ = ("filter", "mapped_bytes", "taken")
+    __slots__ = ("branching", "filter", "mapped_bytes", "taken")
 
     def __init__(self) -> None:
         self.mapped_bytes: int | None = None
         self.filter: _Filter | None = None
+        self.branching: tuple[int, ...] = ()  # the numbers of clone and of what tells of a child
         self.taken: dict[str, str] = {}
 
 
 class _Bounds:
     """What one worker was asked to keep to. No dataclass: that costs 10 ms of every cold start."""
 
-    __slots__ = ("cpu_seconds", "heap_bytes", "keep_fd", "parent_pid")
+    __slots__ = ("cpu_seconds", "heap_bytes", "keep_fd", "parent_pid", "supervisor")
 
-    def __init__(self, heap_bytes: int, cpu_seconds: float, parent_pid: int, keep_fd: int) -> None:
+    def __init__(
+        self,
+        heap_bytes: int,
+        cpu_seconds: float,
+        parent_pid: int,
+        keep_fd: int,
+        supervisor: Callable[[int], None] | None,
+    ) -> None:
         self.heap_bytes = heap_bytes
         self.cpu_seconds = cpu_seconds
         self.parent_pid = parent_pid
         self.keep_fd = keep_fd
+        self.supervisor = supervisor
 
 
 _state = _State()
@@ -347,6 +390,28 @@ def _parent(bounds: _Bounds) -> None:
         raise LockdownError("parent", "the process that started this worker is gone")
 
 
+def _forks(bounds: _Bounds) -> None:
+    if bounds.supervisor is None:
+        return
+    os.setpgid(0, 0)
+    machine = os.uname().machine
+    program = watching_program(machine)
+    if program is None:
+        why = f"there is no table of system calls for this processor ({machine})"
+        raise Unsupported(why)
+    whole, _kept = _program(program)
+    try:
+        listener = call(
+            numbers(OURS, machine)[0],
+            *(kernel.SECCOMP_SET_MODE_FILTER, kernel.SECCOMP_NEW_LISTENER, whole),
+        )
+    except OSError as error:
+        why = f"this kernel lets nobody rule on single forks ({error_name(error)})"
+        raise Unsupported(why) from error
+    bounds.supervisor(listener)
+    _state.branching = tuple(numbers(BRANCHES, machine)[:2])
+
+
 def _descriptors(bounds: _Bounds) -> None:
     import resource
 
@@ -362,7 +427,9 @@ def _descriptors(bounds: _Bounds) -> None:
 
 
 def _processes(_: _Bounds) -> None:
-    _limit("processes", "RLIMIT_NPROC", 0, 0)
+    # A session's forks are counted one by one; this would count all that the user has.
+    if not _state.branching:
+        _limit("processes", "RLIMIT_NPROC", 0, 0)
     # Not 0, which makes poll() fail on the one descriptor that there is.
     _limit("processes", "RLIMIT_NOFILE", 1, 1)
 
@@ -390,7 +457,8 @@ def _cpu(bounds: _Bounds) -> None:
 
 
 def _seccomp(_: _Bounds) -> None:
-    seccomp, getppid, whole, _kept = _state.filter or _prepare_filter()
+    ahead = None if _state.branching else _state.filter
+    seccomp, getppid, whole, _kept = ahead or _prepare_filter()
     # Every thread, though there should be but one; a number above 0 is one that could not follow.
     if call(seccomp, kernel.SECCOMP_SET_MODE_FILTER, kernel.SECCOMP_TSYNC, whole):
         raise LockdownError("seccomp", "another thread of the worker could not be locked")
@@ -404,7 +472,7 @@ def _seccomp(_: _Bounds) -> None:
 
 def _prepare_filter() -> _Filter:
     machine = os.uname().machine
-    program = filter_program(machine)
+    program = filter_program(machine, branching=bool(_state.branching))
     if program is None:
         why = f"there is no table of system calls for this processor ({machine})"
         raise Unsupported(why)
@@ -415,10 +483,14 @@ def _prepare_filter() -> _Filter:
     except OSError as error:
         why = f"this kernel has no seccomp that kills ({error_name(error)})"
         raise Unsupported(why) from error
+    return seccomp, getppid, *_program(program)
+
+
+def _program(program: bytes) -> tuple[bytes, ctypes.Array[Any]]:
+    """Returns a ``struct sock_fprog``, and the memory that it points to."""
     instructions = ctypes.create_string_buffer(program, len(program))
-    # struct sock_fprog {unsigned short count; struct sock_filter *first}
-    whole = struct.pack("@HP", len(program) // 8, ctypes.addressof(instructions))
-    return seccomp, getppid, whole, instructions
+    # {unsigned short count; struct sock_filter *first}
+    return struct.pack("@HP", len(program) // 8, ctypes.addressof(instructions)), instructions
 
 
 _ZYGOTE_STEPS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
@@ -434,6 +506,7 @@ _ZYGOTE_STEPS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
 )
 _WORKER_STEPS: Final[tuple[tuple[str, Callable[[_Bounds], None]], ...]] = (
     ("parent", _parent),
+    ("forks", _forks),
     ("descriptors", _descriptors),
     ("processes", _processes),
     ("memory", _memory),

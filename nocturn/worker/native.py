@@ -34,6 +34,7 @@ TAG_INT: Final = 0
 TAG_BOOL: Final = 1
 TAG_UNDEFINED: Final = 3
 TAG_EXCEPTION: Final = 6
+TAG_OBJECT: Final = -1
 FIRST_COLLECTION_BYTES: Final = 1 << 20
 """From this heap on the engine looks for cycles; its own 256 KiB are in reach of the prelude, and
 then each fork would write to all pages of its parent's heap."""
@@ -41,6 +42,21 @@ MOST_REJECTED: Final = 1_000
 """Promises that are rejected and not handled at one time; of more than these nobody is told."""
 PENDING: Final = 0
 FULFILLED: Final = 1
+REJECTED: Final = 2
+_SCRIPT: Final = ((b"void await 0;\n\n", b""),)
+_OBJECT_OR_SCRIPT: Final = ((b"void await 0;\n(\n", b"\n)"), *_SCRIPT)
+"""What is put around a session's line. What is there to say before any job ran is not the guest's
+to say; and ``{a: 1}`` is an object, if it can be one."""
+AHEAD_LINE: Final = -1
+"""Two lines ahead of the guest's first. The engine takes 0 for 1."""
+_UNENDED: Final = ("unexpected end of comment", "Unexpected end of input")
+_ENDED: Final = ("unexpected end of regexp", "missing initializer for variable")
+"""What the engine says of a text that lacks its end, wherever it says it; and of one that does not,
+though it says so at the end."""
+MOST_DECLARED: Final = 1_000
+"""Names that one line may declare again; each costs a look at its text."""
+_CONTEXT_WORDS: Final = 256
+"""How far into the engine's context its global objects are looked for; they stand at word 62."""
 
 
 class _Value(ctypes.Structure):
@@ -63,14 +79,25 @@ class _Data(ctypes.Structure):
     )
 
 
+class _EvalOptions(ctypes.Structure):
+    """``JSEvalOptions``, in its first version."""
+
+    _fields_ = (("version", c_int), ("flags", c_int), ("filename", c_char_p), ("line", c_int))
+
+
 _LISTS: Final = tuple(_Value * count for count in range(4))
 """Types of so many values; made anew in each fork, one would cost it 0.2 ms."""
 _LOADER: Final = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_char_p, c_void_p)
 _TRACKER: Final = ctypes.CFUNCTYPE(None, c_void_p, _Value, _Value, c_bool, c_void_p)
+_FUNCTIONS: Final = (
+    *(b"boxed", b"ended", b"lost", b"missing", b"module", b"rejected"),
+    *(b"declared", b"told"),  # in a session
+)
 _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "JS_Call": (_Value, (c_void_p, _Value, _Value, c_int, c_void_p)),
     "JS_DupValue": (_Value, (c_void_p, _Value)),
     "JS_Eval": (_Value, (c_void_p, c_char_p, c_size_t, c_char_p, c_int)),
+    "JS_Eval2": (_Value, (c_void_p, c_char_p, c_size_t, c_void_p)),
     "JS_EvalFunction": (_Value, (c_void_p, _Value)),
     "JS_ExecutePendingJob": (c_int, (c_void_p, c_void_p)),
     "JS_FreeCString": (None, (c_void_p, c_void_p)),
@@ -89,6 +116,7 @@ _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "JS_SetGCThreshold": (None, (c_void_p, c_size_t)),
     "JS_SetHostPromiseRejectionTracker": (None, (c_void_p, _TRACKER, c_void_p)),
     "JS_SetModuleLoaderFunc": (None, (c_void_p, c_void_p, _LOADER, c_void_p)),
+    "JS_SetPropertyStr": (c_int, (c_void_p, _Value, c_char_p, _Value)),
     "JS_Throw": (_Value, (c_void_p, _Value)),
     "JS_ToCStringLen2": (c_void_p, (c_void_p, c_void_p, _Value, c_bool)),
 }
@@ -168,7 +196,7 @@ class Native:
 
     def take_functions(self) -> None:
         """Keeps the functions that the prelude has put into ``native``."""
-        for name in (b"boxed", b"ended", b"lost", b"missing", b"module", b"rejected"):
+        for name in _FUNCTIONS:
             self._functions[name] = self._property(self._holder, name)
 
     def begin(self, *, asynchronous: bool, modular: bool) -> None:
@@ -200,6 +228,97 @@ class Native:
         self._started(kind, self._enter(self._library.JS_EvalFunction, self._js, program))
         if kind == b"module" and self._awaited is not None:
             self._namespace = self._library.JS_GetModuleNamespace(self._js, program.payload)
+
+    def open_scope(self) -> None:
+        """Hands the prelude the object in which the engine keeps ``let``, ``const`` and ``class``.
+
+        The engine has no call for it. In its context it stands right behind the global object.
+
+        Raises:
+            UnfitEngineError: It does not.
+        """
+        library, world = self._library, self._property(self._holder, b"world")
+        words = (c_int64 * _CONTEXT_WORDS).from_address(self._js)
+        self._free(self._eval(b"let __nocturn_probe = 42", b"check", 0))
+        for at in range(_CONTEXT_WORDS - 3):
+            if (words[at], words[at + 1], words[at + 3]) == (world.payload, world.tag, TAG_OBJECT):
+                scope = _Value(words[at + 2], TAG_OBJECT)
+                probe = self._property(scope, b"__nocturn_probe")
+                if (probe.payload, probe.tag) == (42, TAG_INT):
+                    held = library.JS_DupValue(self._js, scope)
+                    library.JS_SetPropertyStr(self._js, self._holder, b"scope", held)
+                    self._free(world)
+                    return
+        raise UnfitEngineError
+
+    def begin_line(self, *, modular: bool) -> None:
+        """Runs the session's line that stands in ``native`` up to its first ``await``.
+
+        What it declares may be declared already: nothing of it has run when the engine says so, and
+        the prelude takes the old one away.
+
+        Args:
+            modular: Whether the word ``import`` or ``export`` stands in it.
+        """
+        source, name = self._text(b"source"), self._text(b"name")
+        start = source.lstrip()
+        strict = b'"use strict";' if start[1:11] == b"use strict" else b""
+        self._missed, self._running = False, True
+        for head, tail in _OBJECT_OR_SCRIPT if start.startswith(b"{") else _SCRIPT:
+            value = self._with_names_free(strict + head + source + tail, name)
+            if value.tag != TAG_EXCEPTION:
+                self._started(b"boxed", value)
+                return
+            problem = self._library.JS_GetException(self._js)
+            if head is _SCRIPT[0][0] and not modular:
+                self._tell(b"ended", self._string(b"thrown"), problem)
+                return
+            self._free(problem)
+        self.begin(asynchronous=True, modular=True)
+
+    def _with_names_free(self, text: bytes, name: bytes) -> _Value:
+        """Returns the promise of a line that is under way, or an exception."""
+        value = self._eval_at(text, name, ASYNC, AHEAD_LINE)
+        for _ in range(MOST_DECLARED):
+            if not self._was_declared(value):
+                break
+            self._library.JS_PromiseMarkAsHandled(self._js, value)
+            self._forget(value)
+            self._free(value)
+            value = self._eval_at(text, name, ASYNC, AHEAD_LINE)
+        return value
+
+    def _was_declared(self, value: _Value) -> bool:
+        """Returns whether a line could not begin for a name that is free now."""
+        if value.tag == TAG_EXCEPTION or self._library.JS_PromiseState(self._js, value) != REJECTED:
+            return False
+        problem = self._library.JS_PromiseResult(self._js, value)
+        is_free = self._is_so(b"declared", problem)
+        self._free(problem)
+        return is_free
+
+    def is_unfinished(self, source: bytes) -> bool:
+        """Returns whether a text would be a script with more behind it; runs nothing.
+
+        Args:
+            source: The text, UTF-8.
+        """
+        text = source.decode("utf-8", "surrogatepass").rstrip()
+        trimmed = text.encode("utf-8", "surrogatepass")
+        program = self._eval_at(trimmed, b"x", ASYNC | COMPILE_ONLY, 1)
+        if program.tag != TAG_EXCEPTION:
+            self._free(program)
+            return False
+        problem = self._library.JS_GetException(self._js)
+        place, _, message = self._bytes(self._call(b"told", problem)).decode().partition(" ")
+        self._free(problem)
+        line, column = (int(each) for each in place.split(":"))
+        lines = text.split("\n")
+        if message == "unexpected end of string":  # only a template goes on in the next line
+            return lines[line - 1][column - 1 : column] == "`"
+        if message in _UNENDED:
+            return True
+        return message not in _ENDED and (line, column) > (len(lines), len(lines[-1]))
 
     def run_jobs(self) -> None:
         """Runs what promises have left to do, until nothing is."""
@@ -255,6 +374,20 @@ class Native:
     def _eval(self, source: bytes, name: bytes, flags: int) -> _Value:
         value: _Value = self._library.JS_Eval(self._js, source, len(source), name, flags)
         return value
+
+    def _eval_at(self, source: bytes, name: bytes, flags: int, line: int) -> _Value:
+        options = _EvalOptions(1, flags, name, line)
+        value: _Value = self._enter(
+            *(self._library.JS_Eval2, self._js, source, len(source), ctypes.byref(options))
+        )
+        return value
+
+    def _is_so(self, name: bytes, argument: _Value) -> bool:
+        """Asks a function of the prelude's a question with a yes or a no; an error is a no."""
+        answer = self._call(name, argument)
+        if answer.tag == TAG_EXCEPTION:
+            self._drop(answer)
+        return (answer.payload, answer.tag) == (1, TAG_BOOL)
 
     def _enter(self, function: Any, *arguments: Any) -> _Value:
         """Calls a C function that may run JavaScript, which may call the binding's callables.

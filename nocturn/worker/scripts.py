@@ -15,7 +15,7 @@ PIECES: Final = ("proxies", "values", "timers", "abort")
 """Those that an engine begins with, before the prelude."""
 LATER: Final = (
     *("layout", "inspect", "console"),
-    *("text", "buffer", "url", "clone", "crypto", "locale"),
+    *("text", "buffer", "url", "clone", "crypto", "locale", "session"),
 )
 """Those that the prelude evaluates when a guest first needs them."""
 

@@ -6,8 +6,8 @@ import os
 import sys
 from _json import encode_basestring_ascii as quoted  # json itself costs 7 ms of a cold start
 
-from nocturn.wire.frames import ORDER, Channel
-from nocturn.worker import lockdown
+from nocturn.wire.frames import BRANCH, LINE, ORDER, Channel
+from nocturn.worker import kernel, lockdown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -27,8 +27,18 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
             """Runs one source, given the host's frame; returns the ``done`` frame's text."""
             ...
 
+    class Listener(Runner, Protocol):
+        """What a session's worker runs: QuickJS, whose every ``run`` is one line more."""
 
-__all__ = ["Lines", "main", "serve"]
+        def open_session(self) -> None:
+            """Gets ready for lines that follow one another."""
+
+        def ask(self, question: str) -> str:
+            """Answers a question about what is there; runs nothing of the guest's."""
+            ...
+
+
+__all__ = ["Lines", "main", "serve", "serve_session"]
 
 
 class Lines:
@@ -95,13 +105,59 @@ def serve(
         refuse(lines, problem)
         return
     engine.warm_up()
-    steps = ",".join(f"{quoted(name)}:{quoted(state)}" for name, state in locked["steps"].items())
     # The host reads this before it sends a guest, so that none runs with less than was asked for.
-    start = lines.exchange(
-        f'{{"type":"ready","level":{quoted(locked["level"])},"steps":{{{steps}}}}}'
-    )
+    start = lines.exchange(_ready(locked))
     # Nothing of the guest's runs after the result; the host, having read it, ends this process.
     lines.exchange(engine.run(start, heap_bytes))
+
+
+def serve_session(
+    engine: Listener,
+    lines: Lines,
+    *,
+    heap_bytes: int,
+    cpu_seconds: float,
+    parent_pid: int,
+    supervisor: Callable[[int], None],
+) -> None:
+    """Runs a session's lines, in an engine that no guest has been in, until its host hangs up.
+
+    Args:
+        engine: The engine, loaded.
+        lines: Its wire.
+        heap_bytes: The guest's heap.
+        cpu_seconds: CPU time of a line; a fork's begins anew.
+        parent_pid: The process that must outlive this one and its forks.
+        supervisor: Is given the descriptor that tells of forks.
+    """
+    try:
+        locked = lockdown.lock_worker(
+            heap_bytes=heap_bytes,
+            cpu_seconds=cpu_seconds,
+            parent_pid=parent_pid,
+            supervisor=supervisor,
+        )
+    except lockdown.LockdownError as problem:
+        refuse(lines, problem)
+        return
+    engine.warm_up()
+    engine.open_session()
+    ready = _ready(locked)
+    frame = lines.exchange(ready)
+    while True:
+        kind, text = frame[:1].encode(), frame[1:]
+        if kind == BRANCH:
+            # The child has a socket of its own by now; this process has nothing to say.
+            frame = lines.exchange(ready) if lockdown.branch() else lines.receive_text()
+        elif kind == LINE:
+            frame = lines.exchange(engine.run(text, heap_bytes))
+        else:
+            frame = lines.exchange(engine.ask(text))
+
+
+def _ready(locked: lockdown.Report) -> str:
+    steps = ",".join(f"{quoted(name)}:{quoted(state)}" for name, state in locked["steps"].items())
+    return f'{{"type":"ready","level":{quoted(locked["level"])},"steps":{{{steps}}}}}'
 
 
 def refuse(lines: Lines, problem: lockdown.LockdownError) -> None:
@@ -120,10 +176,22 @@ def main(load: Callable[[str, Lines], Runner], file: str, write_fd: int) -> None
     # The host is trusted, so its frames are not capped; the guest has not run yet.
     lines = Lines(Channel(0, write_fd, sys.maxsize))
     engine = load(file, lines)
-    _, heap_bytes, cpu_seconds = ORDER.unpack(lines.receive())
+    verb, heap_bytes, cpu_seconds = ORDER.unpack(lines.receive())
     try:
         lockdown.lock_zygote()
     except lockdown.LockdownError as problem:
         refuse(lines, problem)
         return
-    serve(engine, lines, heap_bytes=heap_bytes, cpu_seconds=cpu_seconds, parent_pid=os.getppid())
+    parent = os.getppid()
+    if verb == b"S":
+        serve_session(
+            engine,  # type: ignore[arg-type]
+            lines,
+            heap_bytes=heap_bytes, cpu_seconds=cpu_seconds, parent_pid=parent, supervisor=_nobody,
+        )  # fmt: skip
+    else:
+        serve(engine, lines, heap_bytes=heap_bytes, cpu_seconds=cpu_seconds, parent_pid=parent)
+
+
+def _nobody(_: int) -> None:
+    raise kernel.Unsupported("there is no zygote that would rule on single forks")

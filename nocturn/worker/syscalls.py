@@ -21,7 +21,17 @@ if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     Calls: TypeAlias = dict[str, tuple[int, int | None]]
     Instructions: TypeAlias = list[tuple[int, int, int, int]]
 
-__all__ = ["ALLOWED", "KILLED", "OURS", "WITHOUT_EXEC", "filter_program", "numbers"]
+__all__ = [
+    "ALLOWED",
+    "BRANCHES",
+    "BRANCH_FLAGS",
+    "KILLED",
+    "OURS",
+    "WITHOUT_EXEC",
+    "filter_program",
+    "numbers",
+    "watching_program",
+]
 
 # Name, number on x86-64 (unistd_64.h), number on aarch64 (asm-generic/unistd.h) or None where it
 # has no such call.
@@ -110,6 +120,15 @@ KILLED: Final[Calls] = {
 }
 """No interpreter makes these by accident. C's ``abort`` ends here too, since it uses ``tgkill``."""
 
+BRANCHES: Final[Calls] = {
+    "clone": (56, 220),
+    "getpgid": (121, 155),
+    "prctl": (157, 167),
+}
+"""What a session's worker makes besides, to fork: each with the arguments of that alone. The first
+two are told to the zygote, which rules on them; ``getpgid`` is how a child says that it is there,
+since it is otherwise of no use here, and the kernel itself tells whose call it was."""
+
 OURS: Final[Calls] = {
     "seccomp": (317, 277),
     "getppid": (110, 173),
@@ -120,10 +139,15 @@ _ARCHITECTURES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 # The column in the tables, and the AUDIT_ARCH value from linux/audit.h.
 _FIRST_X32: Final = 0x40000000
 _PROT_EXEC: Final = 4
+BRANCH_FLAGS: Final = 0x8000 | 17
+"""``CLONE_PARENT | SIGCHLD``: a plain fork whose child is a child of the zygote's, too."""
+_PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 
 # Instructions, from linux/bpf_common.h; places in struct seccomp_data, from linux/seccomp.h.
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _THIRD_ARGUMENT = 0, 4, 32
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT = 0, 4, 16, 24, 32
+_UPPER_HALF: Final = 4
+_NOTIFY: Final = 0x7FC00000
 _ALLOW: Final = 0x7FFF0000
 _KILL_PROCESS: Final = 0x80000000
 _REFUSE: Final = 0x00050001  # SECCOMP_RET_ERRNO with EPERM in its low half; 0 there is "success"
@@ -137,6 +161,25 @@ _CHECKS: Final[Instructions] = [
     *_REFUSES,
     *_ALLOWS,
 ]
+_FORKS: Final[Instructions] = [
+    (_LOAD, 0, 0, _FIRST_ARGUMENT + _UPPER_HALF),
+    (_IF_EQUAL, 0, 3, 0),
+    (_LOAD, 0, 0, _FIRST_ARGUMENT),
+    (_IF_EQUAL, 0, 1, BRANCH_FLAGS),
+    *_ALLOWS,
+    *_KILLS,
+]
+_DIES_WITH_ITS_PARENT: Final[Instructions] = [
+    (_LOAD, 0, 0, _FIRST_ARGUMENT),
+    (_IF_EQUAL, 0, 5, _PR_SET_PDEATHSIG),
+    (_LOAD, 0, 0, _SECOND_ARGUMENT + _UPPER_HALF),
+    (_IF_EQUAL, 0, 3, 0),
+    (_LOAD, 0, 0, _SECOND_ARGUMENT),
+    (_IF_EQUAL, 0, 1, _SIGKILL),
+    *_ALLOWS,
+    *_REFUSES,
+]
+_BRANCHING: Final = {"clone": _FORKS, "getpgid": _ALLOWS, "prctl": _DIES_WITH_ITS_PARENT}
 
 
 def numbers(calls: Calls, machine: str) -> list[int]:
@@ -153,11 +196,12 @@ def numbers(calls: Calls, machine: str) -> list[int]:
     return [number for each in calls.values() if (number := each[column]) is not None]
 
 
-def filter_program(machine: str) -> bytes | None:
+def filter_program(machine: str, *, branching: bool = False) -> bytes | None:
     """Assembles the filter.
 
     Args:
         machine: As ``os.uname().machine`` has it.
+        branching: Whether it is for a session's worker, whose forks the zygote rules on.
 
     Returns:
         The ``struct sock_filter`` array, 8 bytes an instruction; None where we have no table for
@@ -170,6 +214,8 @@ def filter_program(machine: str) -> bytes | None:
         for verdict, names in ((_ALLOWS, ALLOWED), (_CHECKS, WITHOUT_EXEC), (_KILLS, KILLED))
         for number in numbers(names, machine)
     }
+    if branching:
+        verdicts |= zip(numbers(BRANCHES, machine), _BRANCHING.values(), strict=True)
     # Where, counting up, the verdict changes: [(first number, verdict), ...].
     spans = [(0, verdicts.get(0, _REFUSES))]
     for number in range(1, max(verdicts) + 2):
@@ -185,6 +231,32 @@ def filter_program(machine: str) -> bytes | None:
         (_LOAD, 0, 0, _NUMBER),
         *_tree(spans),
     ]
+    return _assembled(program)
+
+
+def watching_program(machine: str) -> bytes | None:
+    """Assembles the filter that tells the zygote of forks and arrivals, and allows all the rest.
+
+    Of two filters the stricter one wins, call by call, so this one loosens nothing.
+
+    Args:
+        machine: As for :func:`filter_program`, and so what is returned.
+    """
+    if machine not in _ARCHITECTURES or sys.maxsize < 2**32:
+        return None
+    fork, arrival, _ = numbers(BRANCHES, machine)
+    return _assembled(
+        [
+            (_LOAD, 0, 0, _NUMBER),
+            (_IF_EQUAL, 1, 0, fork),
+            (_IF_EQUAL, 0, 1, arrival),
+            (_RETURN, 0, 0, _NOTIFY),
+            *_ALLOWS,
+        ]
+    )
+
+
+def _assembled(program: Instructions) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 

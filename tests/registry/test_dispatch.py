@@ -299,7 +299,10 @@ def test_a_text_that_may_not_pass_is_told_to_the_person_and_the_guests_is_asked_
     (remark,) = questions[1].remarks
     assert (remark.kind, remark.rule) == ("edit", "refused")
     assert questions[1].digest == questions[0].digest
-    assert (asker.standing.blocks, asker.standing.findings) == (0, [])  # the person's mistake is not the guest's
+    assert (asker.standing.blocks, asker.standing.findings) == (
+        0,
+        [],
+    )  # the person's mistake is not the guest's
     assert call.code is None
     assert not any(text in str(journal.entries) for text in (SECRET, GITHUB))
 

@@ -1,0 +1,160 @@
+// What a session has besides a run: its last value, what is declared, and what completes a name.
+//
+// Evaluated when a session begins. It runs nothing of the guest's: values are looked at by their
+// descriptors, a proxy is not entered, a getter is named.
+(function (kit, inspect, layout) {
+  "use strict";
+
+  const { world, native, clear, deleteProperty, defineProperty, getOwnPropertyDescriptor } = kit;
+  const { getPrototypeOf, ownKeys, hasOwn, list, match, messageOf, nameOf, isError, isProxy } = kit;
+  const { slice, indexOf, isObject, stringify, stackText } = kit;
+  const { scope } = native; // undefined where the engine does not give it
+  if (scope !== undefined) deleteProperty(scope, "__nocturn_probe");
+
+  const MOST_SHOWN = 8_192; // characters of a value
+  const MOST_ROW = 120; // characters of a variable's value
+  const MOST_NAMES = 1_000;
+  const MOST_STEPS = 16; // of a path, and of a prototype chain
+
+  const DECLARED = /^redeclaration of '(.*)'$/;
+  const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+  const PATH = /(?:^|[^\p{ID_Continue}$.])((?:[\p{ID_Start}$_][\p{ID_Continue}$]*\.)*)([\p{ID_Continue}$]*)$/u;
+  const PLACE = /:(\d{1,9}:\d{1,9})/;
+
+  // What the world had before any guest: not the session's own.
+  const ours = { __proto__: null };
+  for (const name of ownKeys(world)) if (typeof name === "string") ours[name] = true;
+  ours.nocturn = true;
+  let last; // the last value, under `_` until the guest has one of its own
+  let isOurs = true;
+
+  const cut = (text, most) => (text.length > most ? slice(text, 0, most) + "…" : text);
+
+  function shown(value, most) {
+    try {
+      return cut(inspect(value), most);
+    } catch {
+      return "(a value that cannot be shown)";
+    }
+  }
+
+  // The value of a name; undefined where telling it would run something.
+  function valueOf(name) {
+    const found =
+      (scope !== undefined && getOwnPropertyDescriptor(scope, name)) || getOwnPropertyDescriptor(world, name);
+    return found !== undefined && hasOwn(found, "value") ? found.value : undefined;
+  }
+
+  function keepLast(value) {
+    if (value === undefined || !isOurs) return;
+    const now = getOwnPropertyDescriptor(world, "_");
+    isOurs = !(scope !== undefined && hasOwn(scope, "_")) && (now === undefined ? last === undefined : now.value === last);
+    if (!isOurs) return;
+    last = value;
+    defineProperty(world, "_", { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+  }
+
+  native.declared = (error) => {
+    const found = scope !== undefined && isError(error) && nameOf(error) === "SyntaxError" ? match(DECLARED, messageOf(error)) : null;
+    return found !== null && hasOwn(scope, found[1]) && deleteProperty(scope, found[1]);
+  };
+
+  const isClass = (value) => typeof value === "function" && match(/^class\b/, kit.functionText(value)) !== null;
+
+  function row(name, kind, value) {
+    const type = value === null ? "null" : typeof value;
+    return { __proto__: null, name, kind, type, shown: shown(value, MOST_ROW) };
+  }
+
+  function vars() {
+    const rows = list();
+    const names = scope === undefined ? list() : ownKeys(scope);
+    for (let i = 0; i < names.length && rows.length < MOST_NAMES; i += 1) {
+      const found = getOwnPropertyDescriptor(scope, names[i]);
+      const kind = isClass(found.value) ? "class" : found.writable ? "let" : "const";
+      rows[rows.length] = row(names[i], kind, found.value);
+    }
+    const globals = ownKeys(world);
+    for (let i = 0; i < globals.length && rows.length < MOST_NAMES; i += 1) {
+      const name = globals[i];
+      if (typeof name !== "string" || name in ours || name === "_") continue;
+      const found = getOwnPropertyDescriptor(world, name);
+      if (!hasOwn(found, "value")) continue;
+      rows[rows.length] = row(name, typeof found.value === "function" ? "function" : "var", found.value);
+    }
+    return rows;
+  }
+
+  function namesOf(value, prefix, into, seen) {
+    for (let at = value, steps = 0; at !== null && steps < MOST_STEPS && !isProxy(at); steps += 1) {
+      const names = ownKeys(at);
+      for (let i = 0; i < names.length && into.length < MOST_NAMES; i += 1) {
+        const name = names[i];
+        if (typeof name !== "string" || name in seen || indexOf(name, prefix) !== 0) continue;
+        if (match(IDENTIFIER, name) === null) continue;
+        seen[name] = true;
+        into[into.length] = name;
+      }
+      at = getPrototypeOf(at);
+    }
+  }
+
+  // What a primitive inherits from.
+  const boxes = {
+    __proto__: null,
+    string: String.prototype, number: Number.prototype, boolean: Boolean.prototype,
+    bigint: BigInt.prototype, symbol: Symbol.prototype,
+  };
+
+  function complete(text) {
+    const into = list();
+    const found = match(PATH, text);
+    if (found === null) return into;
+    const seen = { __proto__: null };
+    if (found[1] === "") {
+      if (scope !== undefined) namesOf(scope, found[2], into, seen);
+      namesOf(world, found[2], into, seen);
+      return into;
+    }
+    let value, from = 0;
+    for (let steps = 0; from < found[1].length; steps += 1) {
+      if (steps === MOST_STEPS) return into;
+      const to = indexOf(found[1], ".", from);
+      const name = slice(found[1], from, to);
+      if (steps === 0) value = valueOf(name);
+      else value = isObject(value) || typeof value === "function" ? (isProxy(value) ? undefined : kit.data(value, name)) : undefined;
+      from = to + 1;
+    }
+    if (value === undefined || value === null) return into;
+    if (!isObject(value) && typeof value !== "function") value = boxes[typeof value];
+    namesOf(value, found[2], into, seen);
+    return into;
+  }
+
+  // A SyntaxError's message, and where it stands as LINE:COLUMN.
+  native.told = (error) => {
+    const found = match(PLACE, stackText(error));
+    return slice((found === null ? "0:0" : found[1]) + " " + messageOf(error), 0);
+  };
+
+  return (encode) => ({
+    __proto__: null,
+    clear,
+    ending(value, ceiling) {
+      let text;
+      try {
+        text = encode(value, null, "value");
+      } catch {
+        text = undefined; // it is no error here: it is shown
+      }
+      if (text !== undefined && text.length > ceiling - MOST_SHOWN * 6) text = undefined;
+      keepLast(value);
+      const told = value === undefined ? "null" : stringify(slice(shown(value, MOST_SHOWN), 0));
+      return '{"type":"done","status":"ok","value":' + (text === undefined ? "null" : text) + ',"shown":' + told + "}";
+    },
+    ask(text) {
+      const answer = text === "vars" ? vars() : complete(slice(text, 9));
+      return slice(encode(answer, null, "answer"), 0);
+    },
+  });
+})
