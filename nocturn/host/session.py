@@ -292,7 +292,7 @@ class Session:
         answer = self._ask(question)
         return cast("list[Any]", answer) if isinstance(answer, list) else []
 
-    def _ask(self, question: str) -> Any:
+    def _ask(self, question: str) -> object:
         """Asks about the state, of a fork that is ended afterwards: so nothing is changed by it."""
         with self._using:
             self._require_open()
