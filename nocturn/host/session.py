@@ -288,9 +288,9 @@ class Session:
         else:
             self._pool.end_session(kin)
 
-    def _listed(self, question: str) -> list[Any]:
+    def _listed(self, question: str) -> list[object]:
         answer = self._ask(question)
-        return cast("list[Any]", answer) if isinstance(answer, list) else []
+        return cast("list[object]", answer) if isinstance(answer, list) else []
 
     def _ask(self, question: str) -> object:
         """Asks about the state, of a fork that is ended afterwards: so nothing is changed by it."""

@@ -1,0 +1,233 @@
+"""Attack: use the forks that a session is allowed: more of them, for longer, or another's.
+
+The engine is one that runs a line as Python, in the locked process, as native code in a broken
+QuickJS could.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from nocturn import Limits
+from nocturn.host import execution as executions
+from nocturn.host import pool as pools
+from nocturn.host.execution import Execution
+from nocturn.host.pool import Pool
+from nocturn.host.process import EngineFiles, quickjs
+from nocturn.host.program import Program
+from nocturn.host.session import Session
+from nocturn.wire.frames import LINE
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sessions fork on Linux only")
+
+BROKEN = """
+import _thread, ctypes, errno, json, os, time
+from nocturn.worker import kernel, lockdown, serve, syscalls
+from nocturn.worker.kernel import call
+
+FORK, ARRIVAL, PRCTL = syscalls.numbers(syscalls.BRANCHES, os.uname().machine)
+others = dict(zip(syscalls.KILLED, syscalls.numbers(syscalls.KILLED, os.uname().machine)))
+
+class Engine:
+    def __init__(self):
+        self.scope = {**globals(), "state": {}}
+    def load_ahead(self): pass
+    def warm_up(self): pass
+    def open_session(self): pass
+    def ask(self, question): return "null"
+    def run(self, start, heap_bytes):
+        try:
+            exec(json.loads(start)["source"], self.scope)
+            value = self.scope.pop("value", None)
+        except OSError as error:
+            value = errno.errorcode[error.errno]
+        return json.dumps({"type": "done", "status": "ok", "value": value})
+
+def load(file, lines):
+    return Engine()
+"""
+LIMITS = Limits(wall_seconds=2)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Returns a function that opens a session of one pool, whose lines are Python."""
+    (tmp_path / "broken.py").write_text(BROKEN)
+    true = quickjs()
+    module = "engine import load as _; from broken"
+    engine = EngineFiles(module, true.file, (*true.folders, str(tmp_path)), "x")
+    pool = Pool(lambda: LIMITS, engine=lambda: engine)
+
+    def prepare(session, source, _):
+        execution = Execution(Program(source, "x"), (), LIMITS, "full", session, head=LINE)
+        return execution, lambda _: opened.answered.wait(60)
+
+    def opened():
+        return Session(pool, LIMITS, "full", prepare)
+
+    opened.answered = threading.Event()
+    yield opened
+    pool.close()
+
+
+def processes():
+    """Returns (id, parent, group) of all processes."""
+    told = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,pgid="], capture_output=True, text=True, check=True
+    ).stdout
+    return [tuple(map(int, line.split())) for line in told.splitlines()]
+
+
+def group_of(session):
+    return session._kin.first.pid
+
+
+def members(group):
+    """Returns the processes of a session, those too that never said that they are there."""
+    return [pid for pid, _, of in processes() if of == group]
+
+
+def value_of(session, source):
+    result = session.eval(source)
+    assert result.ok, result
+    return result.value
+
+
+def test_each_line_is_a_process_of_its_own_and_goes_on_from_the_last(opened):
+    session = opened()
+    value_of(session, "state['n'] = 1")
+    assert value_of(session, "state['n'] += 1; value = state['n']") == 2
+    assert len(members(group_of(session))) == 2  # one waits; the first is dead, its id the group's
+    twin = session.fork()
+    assert value_of(twin, "state['n'] = 9; value = state['n']") == 9
+    assert value_of(session, "value = state['n']") == 2
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "call(FORK, syscalls.BRANCH_FLAGS, 0, 0, 0, 0)",
+        "call(ARRIVAL, 0)",
+        "lockdown.branch()",
+    ],
+    ids=["a fork", "an arrival", "both"],
+)
+def test_what_nobody_has_asked_for_ends_the_whole_session_and_no_other(opened, attack):
+    session, other = opened(), opened()
+    value_of(session, "state['n'] = 1")
+    value_of(other, "state['n'] = 5")
+    group = group_of(session)
+    assert session.eval(attack).status == "worker_died"
+    assert session.eval("value = state['n']").status == "worker_died"  # and it says that it is lost
+    assert not members(group)
+    assert value_of(session, "value = state") == {}
+    assert value_of(other, "value = state['n']") == 5
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "call(FORK, 17, 0, 0, 0, 0)",
+        "call(FORK, syscalls.BRANCH_FLAGS | 1 << 40, 0, 0, 0, 0)",
+        "call(FORK, syscalls.BRANCH_FLAGS | 0x100, 0, 0, 0, 0)",
+        "call(others['clone3'], bytes(88), 88)",
+        "os.fork()",
+        "_thread.start_new_thread(print, ())",
+        "call(others['kill'], 0, 9)",
+    ],
+    ids=["no sibling", "upper half", "shared memory", "clone3", "fork", "thread", "kill"],
+)
+def test_a_fork_of_another_form_is_killed_and_the_line_taken_back(opened, attack):
+    session = opened()
+    value_of(session, "state['n'] = 1")
+    result = session.eval(f"state['n'] = 2\n{attack}")
+    assert (result.status, result.rolled_back) == ("worker_died", True)
+    assert value_of(session, "value = state['n']") == 1
+
+
+def test_a_session_stays_in_its_group_and_dies_with_the_zygote(opened):
+    session = opened()
+    for attack in (
+        "os.setpgid(0, 0)",
+        "os.setsid()",
+        "kernel.control(kernel.PR_SET_PDEATHSIG, 0)",
+        "kernel.control(kernel.PR_SET_DUMPABLE, 1)",
+        "call(PRCTL, 1 << 32 | 2, 9, 0, 0, 0)",
+    ):
+        assert value_of(session, attack) == "EPERM", attack
+
+
+def test_a_child_that_does_not_say_that_it_is_there_ends_with_the_session(opened, monkeypatch):
+    monkeypatch.setattr(pools, "ARRIVAL_SECONDS", 0.2)
+    session = opened()
+    silent = "lockdown.branch = lambda: call(FORK, syscalls.BRANCH_FLAGS, 0, 0, 0, 0) and False"
+    value_of(session, silent)
+    group = group_of(session)
+    assert session.eval("1").status == "worker_died"
+    assert not members(group)
+
+
+def test_a_process_that_forks_twice_where_once_was_asked_for_ends_the_session(opened, monkeypatch):
+    monkeypatch.setattr(pools, "ARRIVAL_SECONDS", 0.2)
+    session = opened()
+    value_of(session, "once = lockdown.branch; lockdown.branch = lambda: once() or once()")
+    group = group_of(session)
+    assert session.eval("1").status == "worker_died"
+    session.eval("1")
+    assert not members(group)
+    assert value_of(session, "value = state") == {}
+
+
+def test_a_session_that_does_not_answer_holds_nobody_up(opened, monkeypatch):
+    monkeypatch.setattr(pools, "ARRIVAL_SECONDS", 0.2)
+    session, other = opened(), opened()
+    value_of(session, "lockdown.branch = lambda: time.sleep(60)")
+    assert session.eval("1").status == "worker_died"
+    assert value_of(other, "value = 4") == 4
+
+
+def test_a_line_that_says_it_is_done_with_a_call_open_is_taken_back(opened, monkeypatch):
+    monkeypatch.setattr(executions, "SETTLE_SECONDS", 0.05)
+    session = opened()
+    frame = b'{"type":"call","id":1,"tool":"t","args":{}}'
+    call = f"os.write(0, {len(frame).to_bytes(4, 'big') + frame!r})"
+    result = session.eval(f"state['n'] = 1; {call}")
+    opened.answered.set()
+    assert result.rolled_back
+    assert value_of(session, "value = state") == {}
+
+
+HOST = """
+import sys
+from nocturn import Limits, Workspace
+ws = Workspace(sys.argv[1])
+s = ws.session(limits=Limits(wall_seconds=60, cpu_seconds=60))
+s.eval("const a = 1")
+twin = s.fork()
+print(ws._pool._zygote.pid, flush=True)
+s.eval("console.log('on'); for (;;);")
+"""
+
+
+def test_nothing_of_a_session_outlives_its_host(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOST, str(tmp_path / "ws")], stdout=subprocess.PIPE, text=True
+    ) as host:
+        zygote = int(host.stdout.readline())
+        children: list[int] = []
+        while len(children) < 3:  # until the line runs
+            children = [pid for pid, parent, _ in processes() if parent == zygote]
+        handles = [os.pidfd_open(each) for each in (zygote, *children)]
+        host.kill()
+        host.wait(60)
+        for each in handles:
+            watched = select.poll()
+            watched.register(each, select.POLLIN)
+            assert watched.poll(60_000)
+            os.close(each)
