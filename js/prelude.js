@@ -716,7 +716,11 @@
 
   // What the worker waits for once no job is left: "" for nothing, "reply", or a timer's milliseconds.
   function next() {
-    if (outcome.uncaught !== null || outcome.state === "none" || outcome.state === "thrown") return "";
+    if (outcome.uncaught !== null || outcome.state === "none" || outcome.state === "thrown") {
+      if (session === undefined || flights.count === 0) return "";
+      flights.first = null; // a session goes on once what is under way has come back
+      return "reply";
+    }
     const wait = timers.wait(outcome.state === "pending");
     if (wait >= 0) return StringOf(wait);
     return flights.count > 0 ? "reply" : "";

@@ -6,7 +6,7 @@
   "use strict";
 
   const { world, native, clear, deleteProperty, defineProperty, getOwnPropertyDescriptor } = kit;
-  const { getPrototypeOf, ownKeys, hasOwn, list, match, messageOf, nameOf, isError, isProxy } = kit;
+  const { getPrototypeOf, ownKeys, hasOwn, list, match, data, isError, isProxy } = kit;
   const { slice, indexOf, isObject, stringify, stackText } = kit;
   const { scope } = native; // undefined where the engine does not give it
   if (scope !== undefined) deleteProperty(scope, "__nocturn_probe");
@@ -55,7 +55,7 @@
   }
 
   native.declared = (error) => {
-    const found = scope !== undefined && isError(error) && nameOf(error) === "SyntaxError" ? match(DECLARED, messageOf(error)) : null;
+    const found = scope !== undefined && isError(error) && data(error, "name") === "SyntaxError" ? match(DECLARED, data(error, "message")) : null;
     return found !== null && hasOwn(scope, found[1]) && deleteProperty(scope, found[1]);
   };
 
@@ -122,7 +122,7 @@
       const to = indexOf(found[1], ".", from);
       const name = slice(found[1], from, to);
       if (steps === 0) value = valueOf(name);
-      else value = isObject(value) || typeof value === "function" ? (isProxy(value) ? undefined : kit.data(value, name)) : undefined;
+      else value = isObject(value) || typeof value === "function" ? (isProxy(value) ? undefined : data(value, name)) : undefined;
       from = to + 1;
     }
     if (value === undefined || value === null) return into;
@@ -134,7 +134,7 @@
   // A SyntaxError's message, and where it stands as LINE:COLUMN.
   native.told = (error) => {
     const found = match(PLACE, stackText(error));
-    return slice((found === null ? "0:0" : found[1]) + " " + messageOf(error), 0);
+    return slice((found === null ? "0:0" : found[1]) + " " + data(error, "message"), 0);
   };
 
   return (encode) => ({

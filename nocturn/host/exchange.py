@@ -156,7 +156,7 @@ class Exchange:
         Args:
             program: The script and the modules that it may import.
             arguments: The guest's ``nocturn.args``.
-            head: What stands before the first frame.
+            head: What stands before the first frame; none but a session's line has something.
         """
         limits = self._limits
         start = {
@@ -187,6 +187,8 @@ class Exchange:
                     if self.console_bytes > limits.console_bytes:
                         return self._over("console", limits.console_bytes, self.console_bytes)
                 elif kind == "done":
+                    if head and self._in_flight:  # a reply would come in the middle of a later line
+                        raise WireError("a line is done and calls of it are in flight")
                     return self._done(frame, len(payload))
                 else:
                     raise WireError("a frame is of an unknown type")
