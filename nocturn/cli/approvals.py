@@ -35,7 +35,7 @@ def list_waiting(workspace: Folder = None, json: Json = False) -> int:
     """List the questions that wait: id, until when, who asks, what for."""
     from json import dumps
 
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
 
     with open_workspace(workspace) as ws:
         waiting = ws.inbox.waiting()
@@ -51,7 +51,7 @@ def show(beginning: Id, workspace: Folder = None) -> int:
     """Show one question whole, as it is asked at a terminal."""
     from shutil import get_terminal_size
 
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace) as ws:
         asked = ws.inbox.get(beginning)
@@ -89,7 +89,7 @@ def watch(workspace: Folder = None, json: Json = False) -> int:
     """Follow the questions as they come; at a terminal, ask them here, one after the other."""
     from json import dumps
 
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace) as ws:
         if not json and sys.stdin.isatty() and sys.stdout.isatty():
@@ -100,7 +100,7 @@ def watch(workspace: Folder = None, json: Json = False) -> int:
 
 
 def _answer(workspace: str | None, beginning: str, option: str | None) -> int:
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
 
     with open_workspace(workspace) as ws:
         asked = ws.inbox.answer(beginning, option, "terminal")
@@ -117,7 +117,7 @@ def _answer(workspace: str | None, beginning: str, option: str | None) -> int:
 
 def _ask_here(inbox: Inbox) -> None:
     """Asks each question at this terminal, until Ctrl-C."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     say("waiting for questions; Ctrl-C ends")
     seen: set[str] = set()
@@ -189,7 +189,7 @@ def _cells(asked: Asked) -> tuple[str, ...]:
 
 
 def _line(asked: Asked) -> str:
-    from nocturn.cli.layout import table
+    from nocturn.layout import table
 
     return table([(*_cells(asked)[:1], _state(asked), *_cells(asked)[2:])])
 

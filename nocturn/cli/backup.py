@@ -32,7 +32,7 @@ def backup(
 
     nocturn backup --restore notes.zip --workspace new-folder
     """
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
     from nocturn.visible import visible
 
     with open_workspace(workspace) as ws:

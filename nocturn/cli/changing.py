@@ -52,7 +52,7 @@ def change(
 
 
 def _say_done(done: dict[str, Any], json: bool, in_words: Callable[[dict[str, Any]], str]) -> int:
-    from nocturn.cli.layout import diff_lines, say
+    from nocturn.layout import diff_lines, say
     from nocturn.visible import visible
 
     if json:

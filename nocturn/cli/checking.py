@@ -32,7 +32,7 @@ def check(
 
     nocturn memory check --fix
     """
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
         found = ws.memory.check(fix=fix)

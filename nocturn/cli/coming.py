@@ -64,12 +64,12 @@ def import_notes(
             source, prefix=prefix, replace=replace, mode=mode, agent=agent, dry_run=dry_run
         )
     if json:
-        from nocturn.cli.layout import say
+        from nocturn.layout import say
 
         say(dumps(done))
         return 0
     if dry_run:
-        from nocturn.cli.layout import diff_lines, say
+        from nocturn.layout import diff_lines, say
 
         for each in done["would_write"]:
             say(diff_lines(each["diff"]))
@@ -94,7 +94,7 @@ def export_notes(
     with open_workspace(workspace) as ws:
         done = ws.memory.export_notes(target, replace=replace)
     if json:
-        from nocturn.cli.layout import say
+        from nocturn.layout import say
 
         say(dumps(done))
     else:
@@ -103,7 +103,7 @@ def export_notes(
 
 
 def _say_done(done: Mapping[str, Any], written: str) -> None:
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
     from nocturn.visible import visible
 
     for each in done["reasons"][:_TOLD]:

@@ -56,7 +56,7 @@ def doctor(workspace: Folder = None, json: Json = False) -> int:
     """Say what protects this machine from a guest, and what does not."""
     from json import dumps
 
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
 
     found = examine(workspace)
     level = found["isolation"]["level"]

@@ -33,7 +33,7 @@ Verb = Annotated[str, typer.Argument(metavar="VERB", help="Such as write or remo
 @grants.command("list")
 def list_grants(workspace: Folder = None, json: Json = False) -> int:
     """List the grants: id, whose, for what, until when, and the notes that each covers now."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace) as ws:
         found = ws.grants.load()
@@ -58,7 +58,7 @@ def revoke(
     workspace: Folder = None,
 ) -> int:
     """Take grants back; it holds for runs that are under way, too."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     if sum((bool(ids), agent is not None, every)) != 1:
         raise ConfigurationError("say which: give ids, or --agent NAME, or --all")
@@ -85,7 +85,7 @@ def explain(
     json: Json = False,
 ) -> int:
     """Say which grant covers a call, or of each why it does not."""
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
 
     with open_workspace(workspace) as ws:
         effect = ws.permissions.effect(kind, verb, target)
@@ -119,8 +119,8 @@ def add(
     workspace: Folder = None,
 ) -> int:
     """Say yes ahead: for runs in mode strict, which ask nobody."""
-    from nocturn.cli.layout import say, tell
     from nocturn.effects import Effect, Mode
+    from nocturn.layout import say, tell
 
     time = None if lasting is None else _duration(lasting)
     with open_workspace(workspace) as ws:
@@ -136,7 +136,7 @@ def add(
 
 def grant_lines(found: Iterable[Grant], covered: Iterable[tuple[str, ...] | None]) -> str:
     """Returns grants as a table; ``covered`` has the notes of each, None where it is for others."""
-    from nocturn.cli.layout import table
+    from nocturn.layout import table
 
     return table(
         (

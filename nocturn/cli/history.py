@@ -48,7 +48,7 @@ def history(
 
     Example: nocturn memory history people/lina.md
     """
-    from nocturn.cli.layout import local_time, say, table
+    from nocturn.layout import local_time, say, table
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
         states = ws.memory.history(path)
@@ -87,7 +87,7 @@ def diff(
 
     Example: nocturn memory diff people/lina.md 12 15
     """
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
     from nocturn.visible import visible
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
@@ -182,7 +182,7 @@ def list_trash(
     json: Json = False,
 ) -> int:
     """List what was removed, the oldest first: id, when, bytes, path."""
-    from nocturn.cli.layout import local_time, say, table
+    from nocturn.layout import local_time, say, table
 
     if context.invoked_subcommand is not None:
         return 0
@@ -233,8 +233,8 @@ def empty_trash(
 
     Example: nocturn memory trash empty --yes
     """
-    from nocturn.cli.layout import say, tell
     from nocturn.cli.person import agreed
+    from nocturn.layout import say, tell
 
     with open_workspace(workspace) as ws:
         entries = ws.notes.trash.entries()

@@ -63,7 +63,7 @@ def _show(
     follow: bool,
     json: bool,
 ) -> int:
-    from nocturn.cli.layout import say, table, tell
+    from nocturn.layout import say, table, tell
     from nocturn.store.wording import without_finished
 
     found, position = trail.last(count, wanted)
@@ -100,7 +100,7 @@ def _wanted(run: str, agent: str) -> Callable[[dict[str, Any]], bool]:
 
 def _cells(line: Line) -> tuple[str, ...]:
     """Returns a line's cells: when, run, who, what, on what, how it ended, how much, how long."""
-    from nocturn.cli.layout import RUN_CHARACTERS, local_time
+    from nocturn.layout import RUN_CHARACTERS, local_time
     from nocturn.store.wording import told
 
     said = told(line)
@@ -126,7 +126,7 @@ def _as_json(line: Line) -> str:
 
 
 def _tell_verdict(trail: Trail, *, json: bool) -> int:
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
 
     verdict = trail.verify()
     if json:
@@ -145,7 +145,7 @@ def _tell_verdict(trail: Trail, *, json: bool) -> int:
 
 
 def _verdict_lines(verdict: Verdict) -> Iterator[str]:
-    from nocturn.cli.layout import local_time
+    from nocturn.layout import local_time
 
     if verdict.begins is None:
         yield "there is no chain yet: it begins with the next write"

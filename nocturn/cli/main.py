@@ -70,7 +70,7 @@ app.add_typer(approvals)
 def _print_version(wanted: bool) -> None:
     if wanted:
         from nocturn import __version__
-        from nocturn.cli.layout import say
+        from nocturn.layout import say
 
         say(f"nocturn {__version__}")
         raise typer.Exit
@@ -98,7 +98,7 @@ def main() -> None:
     except typer.Exit as wanted:
         status = wanted.exit_code
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
-        from nocturn.cli.layout import discard
+        from nocturn.layout import discard
 
         discard(sys.stdout)
         status = 0
@@ -119,7 +119,7 @@ def _open_closed_streams() -> None:
 
 def _tell_why(error: BaseException) -> int:
     """Says what ended the command, and returns its exit status."""
-    from nocturn.cli.layout import discard, tell
+    from nocturn.layout import discard, tell
     from nocturn.visible import visible
 
     if isinstance(error, (KeyboardInterrupt, typer.Abort)):
@@ -206,7 +206,7 @@ def evaluate(
 @app.command()
 def tools(workspace: Folder = None, json: Json = False) -> int:
     """List the tools that a script has."""
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
 
     given = [each for each in open_workspace(workspace).tools if not each.by_hand]
     if json:
@@ -224,7 +224,7 @@ def tools(workspace: Folder = None, json: Json = False) -> int:
 @app.command()
 def types(workspace: Folder = None) -> int:
     """Print what a script has as TypeScript declarations, for an editor or a model."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     say(open_workspace(workspace).types())
     return 0
@@ -256,7 +256,7 @@ def _run(
     show_value: bool,
     folder: str | None = None,
 ) -> int:
-    from nocturn.cli.layout import (
+    from nocturn.layout import (
         call_line,
         console_line,
         diff_lines,
@@ -305,7 +305,7 @@ def _run(
 
 def _tell_what_next(result: RunResult, mode: ModeName, dry_run: bool) -> None:
     """Says how a person can go on from what the calls did, or could not do."""
-    from nocturn.cli.layout import RUN_CHARACTERS, tell
+    from nocturn.layout import RUN_CHARACTERS, tell
 
     done = [call for call in result.calls if call.code is None and not dry_run]
     if any(each["kind"] == "memory" for call in done for each in call.effects):

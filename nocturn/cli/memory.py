@@ -45,7 +45,7 @@ Path = Annotated[str, typer.Argument(help="The note's path, such as people/lina.
 @memory.command("list")
 def list_notes(workspace: Folder = None, secret_env: SecretEnv = None, json: Json = False) -> int:
     """List the notes: path, bytes, when, summary."""
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
         notes = _all(ws)
@@ -61,7 +61,7 @@ def show(
     path: Path, workspace: Folder = None, secret_env: SecretEnv = None, json: Json = False
 ) -> int:
     """Show one note."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
     from nocturn.visible import visible
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
@@ -78,7 +78,7 @@ def catalog(
     json: Json = False,
 ) -> int:
     """Print the catalog, as every later prompt carries it."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
         if stats:
@@ -102,7 +102,7 @@ def search(
     json: Json = False,
 ) -> int:
     """Find notes by what they say, the best first."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
     from nocturn.visible import visible
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
@@ -226,7 +226,7 @@ def _given(text: str, what: str) -> str:
 
 
 def _room_in_words(told: dict[str, int]) -> str:
-    from nocturn.cli.layout import table
+    from nocturn.layout import table
 
     return table(
         (

@@ -36,7 +36,7 @@ def init(
     workspace: Folder = None,
 ) -> int:
     """Make a workspace: its folder, a commented policy.toml and memory/; nothing is overwritten."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(path or workspace) as ws:
         made = ws.permissions.set_up()
@@ -47,7 +47,7 @@ def init(
 @policy.command()
 def show(workspace: Folder = None, json: Json = False) -> int:
     """Show the rules in force, and where each stands."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace) as ws:
         found = ws.permissions.policy()
@@ -58,7 +58,7 @@ def show(workspace: Folder = None, json: Json = False) -> int:
 @policy.command()
 def check(workspace: Folder = None) -> int:
     """Look for mistakes in policy.toml, trusted or not; each is said with its line."""
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
 
     with open_workspace(workspace) as ws:
         found = ws.permissions.read("policy.toml")
@@ -88,8 +88,8 @@ def explain(
     json: Json = False,
 ) -> int:
     """Say what would become of a call, which line ruled, and which grants cover it."""
-    from nocturn.cli.layout import say
     from nocturn.effects import Mode
+    from nocturn.layout import say
 
     if mode is not None and mode not in {each.value for each in Mode}:
         raise ConfigurationError(f"--mode is {mode!r}: give strict, guarded or watched")
@@ -103,7 +103,7 @@ def explain(
 
 def rule_lines(found: Policy) -> str:
     """Returns a policy as a table, a rule a line, with what lies beneath it."""
-    from nocturn.cli.layout import table
+    from nocturn.layout import table
 
     head = ("where", "ruling", "kind", "verb", "target", "mode", "agent")
     return table((head, *map(_row, _rules(found))))
@@ -111,7 +111,7 @@ def rule_lines(found: Policy) -> str:
 
 def outcome_lines(found: list[Explanation]) -> str:
     """Returns what would become of an effect, a mode a line, and the grants that cover it."""
-    from nocturn.cli.layout import table
+    from nocturn.layout import table
 
     rows = (
         (each.mode.value, _ruling(each.ruling.rule), each.ruling.where, _OUTCOMES[each.outcome])

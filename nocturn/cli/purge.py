@@ -38,8 +38,8 @@ def purge(
 
     Example: nocturn memory purge --entry TOKEN
     """
-    from nocturn.cli.layout import say, tell
     from nocturn.cli.person import agreed, typed
+    from nocturn.layout import say, tell
     from nocturn.visible import visible
 
     if path is not None and (value or entry is not None):  # not echoed: it may be the value
@@ -76,7 +76,7 @@ def rescan(workspace: Folder = None, secret_env: SecretEnv = None, json: Json = 
 
     Example: nocturn memory rescan --json
     """
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
 
     found: list[Held] = []
     trouble = None
@@ -101,7 +101,7 @@ def _cells(held: Held) -> tuple[str, ...]:
 
 
 def _in_words(done: Purged) -> str:
-    from nocturn.cli.layout import table
+    from nocturn.layout import table
     from nocturn.purge import NOT_REACHED
     from nocturn.visible import visible
 

@@ -48,7 +48,7 @@ def scan(
     from itertools import chain
     from json import dumps
 
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
     from nocturn.visible import visible
 
     rows: list[dict[str, Any]] = []

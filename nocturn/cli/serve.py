@@ -30,7 +30,7 @@ def serve(
     It is for this machine's browser, until Ctrl-C. The link that is shown signs in one browser
     once; when it was used, the next one is shown.
     """
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
     from nocturn.web.server import serve as serve_page
 
     if host not in _THIS_MACHINE:

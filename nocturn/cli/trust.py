@@ -32,7 +32,7 @@ def trust(
 
     Trust is for this content in this place: a changed, moved or copied file needs it again.
     """
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
     from nocturn.permissions import FILES
 
     if listing + revoke + yes > 1 or (listing and files):
@@ -52,7 +52,7 @@ def trust(
 def _take(
     permissions: Permissions, names: tuple[str, ...] | list[str], *, named: bool, yes: bool
 ) -> int:
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     found = {name: permissions.read(name) for name in names}
     for name, shown in found.items():

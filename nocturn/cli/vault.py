@@ -35,7 +35,7 @@ Extra = Annotated[list[str] | None, typer.Argument(hidden=True)]
 @vault.command("set", context_settings={"ignore_unknown_options": True})
 def put(name: Name, extra: Extra = None, workspace: Folder = None, weak: Weak = False) -> int:
     """Keep a value: typed at a hidden prompt, or read from stdin. It is never an argument."""
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
 
     if extra:  # not echoed, as the usual error would
         raise ConfigurationError(
@@ -56,7 +56,7 @@ def list_names(workspace: Folder = None, json: Json = False) -> int:
     """List the secrets: name, when it was made and changed, whether it is weak."""
     from json import dumps
 
-    from nocturn.cli.layout import say, table
+    from nocturn.layout import say, table
 
     with open_workspace(workspace) as ws:
         rows = ws.vault.list()
@@ -75,7 +75,7 @@ def list_names(workspace: Folder = None, json: Json = False) -> int:
 @vault.command("rm")
 def remove(name: Name, workspace: Folder = None) -> int:
     """Remove a secret; its value is not guarded any more."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace) as ws:
         ws.vault.remove(name)
@@ -90,7 +90,7 @@ def rename(
     workspace: Folder = None,
 ) -> int:
     """Give a secret another name."""
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace) as ws:
         ws.vault.rename(old, new)
@@ -150,7 +150,7 @@ def rekey(
     A new passphrase is typed twice at a hidden prompt, or read from stdin; give it from then on as
     NOCTURN_MASTER_PASSPHRASE or in the file that NOCTURN_MASTER_PASSPHRASE_FILE names.
     """
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace) as ws:
         new = None
@@ -169,7 +169,7 @@ def check(workspace: Folder = None, json: Json = False) -> int:
     """Open the vault, and say what protects it."""
     from json import dumps
 
-    from nocturn.cli.layout import say
+    from nocturn.layout import say
 
     with open_workspace(workspace) as ws:
         found = ws.vault.check()
@@ -185,7 +185,7 @@ def check(workspace: Folder = None, json: Json = False) -> int:
 
 def _import(values: Mapping[str, str], workspace: str | None, weak: bool) -> int:
     """Keeps what may be kept and names the rest; to keep nothing at all is a failure."""
-    from nocturn.cli.layout import say, tell
+    from nocturn.layout import say, tell
     from nocturn.visible import visible
 
     with open_workspace(workspace) as ws:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nocturn import RunFailed, Workspace
-from nocturn.cli.layout import error_lines
+from nocturn.layout import error_lines
 
 
 @pytest.fixture(scope="module")
