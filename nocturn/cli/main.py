@@ -35,6 +35,7 @@ from nocturn.cli.options import (
     open_workspace,
 )
 from nocturn.cli.policy import init, policy
+from nocturn.cli.repl import repl, talk
 from nocturn.cli.scan import scan
 from nocturn.cli.serve import serve
 from nocturn.cli.trust import trust
@@ -169,20 +170,40 @@ def run(
     isolation: Isolation = "full",
     dry_run: DryRun = False,
     json: Json = False,
+    interactive: Annotated[
+        bool,
+        typer.Option("--interactive", "-i", help="Stay in a session afterwards, as in repl."),
+    ] = False,
 ) -> int:
     """Run a script. What it prints goes to stdout, the transcript of its calls to stderr."""
     source, name = _read(file)
+    folder = None if file == "-" else os.path.dirname(os.path.realpath(file))
+    mode = mode_of(watched, guarded)
+    if interactive:
+        if json or file == "-":
+            raise ConfigurationError("--interactive stays with you: give a FILE, and no --json")
+        with open_workspace(
+            workspace, secret_env=secret_env, mode=mode, within=within, isolation=isolation
+        ) as ws:
+            first = (source, name, folder, args or [])
+            bounds = limits_of(timeout, memory)
+            return talk(ws, mode, agent, bounds, lang=lang, dry_run=dry_run, first=first)
     return _run(
-        source, name, args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
+        source, name, args or [], workspace, mode, within, agent, timeout,
         memory, secret_env, isolation, lang=lang, dry_run=dry_run, json=json, show_value=False,
-        folder=None if file == "-" else os.path.dirname(os.path.realpath(file)),
+        folder=folder,
     )  # fmt: skip
 
 
 @app.command("eval")
 def evaluate(
-    code: Annotated[str, typer.Argument(metavar="CODE", help="JavaScript.")],
-    args: Args = None,
+    code: Annotated[
+        str, typer.Argument(metavar="CODE|-", help="JavaScript; - reads it from stdin.")
+    ],
+    args: Annotated[
+        list[str] | None,
+        typer.Argument(help="nocturn.args in the script; a - among them is what stdin gives."),
+    ] = None,
     lang: Lang = None,
     workspace: Folder = None,
     watched: Watched = None,
@@ -196,9 +217,17 @@ def evaluate(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
-    """Run a piece of code and print its value."""
+    """Run a piece of code and print its value.
+
+    cat people.txt | nocturn eval "nocturn.args[0].length" -
+    """
+    given = list(args or [])
+    if [code, *given].count("-") > 1:
+        raise ConfigurationError("stdin can be read once: give - for the code or for one argument")
+    source: str | bytes = _read(code)[0] if code == "-" else code
+    given = [_stdin() if each == "-" else each for each in given]
     return _run(
-        code, "<eval>", args or [], workspace, mode_of(watched, guarded), within, agent, timeout,
+        source, "<eval>", given, workspace, mode_of(watched, guarded), within, agent, timeout,
         memory, secret_env, isolation, lang=lang, dry_run=dry_run, json=json, show_value=True,
     )  # fmt: skip
 
@@ -233,7 +262,7 @@ def types(workspace: Folder = None) -> int:
 app.command("undo")(undo_run)
 
 # In the order in which help lists them: after what is used most.
-for _command in (init, log, backup, serve, scan, trust, doctor):
+for _command in (repl, init, log, backup, serve, scan, trust, doctor):
     app.command()(_command)
 
 
@@ -312,6 +341,12 @@ def _tell_what_next(result: RunResult, mode: ModeName, dry_run: bool) -> None:
         tell(f"nocturn: nocturn undo {result.run[:RUN_CHARACTERS]} takes back what it changed")
     if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
         tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
+
+
+def _stdin() -> str:
+    from nocturn.cli.person import text_of
+
+    return text_of(sys.stdin.buffer.read(READ_BYTES), "what stdin gives")
 
 
 def _read(file: str) -> tuple[bytes, str]:
