@@ -276,10 +276,3 @@ def _verb(state: dict[str, Any]) -> str:
         return str(state["verb"] if state["version"] or state["verb"] == "remove" else "seen gone")
     arrow = "to" if state["version"] is None else "from"
     return f"move {arrow} {state['partner']}"
-
-
-def _in_words(done: dict[str, Any]) -> str:
-    lines = [f"{path}: as it was" for path in done["written"]]
-    lines += [f"{path}: in the trash" for path in done["removed"]]
-    lines += [f"{moved}: moved" for moved in done["moved"]]
-    return "\n".join(lines) or "nothing to do"
