@@ -157,7 +157,7 @@ def test_the_tool_whose_call_is_typed_is_shown(tmp_path):
         assert signature(desk, "nothing") == ""
 
 
-def test_eval_reads_its_code_or_an_argument_from_stdin(nocturn, tmp_path):
+def test_eval_reads_its_code_or_an_argument_from_stdin(nocturn):
     assert nocturn("eval", "-", stdin="1 + 1").stdout == "2\n"
     assert nocturn("eval", "nocturn.args[0].trim().length", "-", stdin="four\n").stdout == "4\n"
     assert nocturn("eval", "-", "-", stdin="1").returncode == 2
