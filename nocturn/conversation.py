@@ -159,7 +159,7 @@ class Conversation:
     def caller_of(self, execution: Execution, filename: str) -> Caller:
         """Returns this conversation's caller as a run of it has it: with the run's clock and end.
 
-        What is held against it and what was asked is shared.
+        What is held against it and what was asked is shared; what is ``by_hand`` no script has.
 
         Args:
             execution: The run, which gets the conversation's id.
@@ -168,6 +168,7 @@ class Conversation:
         execution.identity = self._caller.run
         return replace(
             self._caller,
+            cage=frozenset(each.name for each in self.tools if not each.by_hand),
             script=filename,
             clock=execution.clock,
             alive=lambda: self._caller.alive() and execution.alive(),

@@ -17,12 +17,13 @@ from nocturn.wire.frames import LINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it never uses
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
     from nocturn.conversation import Conversation
     from nocturn.guard.asking import Asking
     from nocturn.guard.caller import Caller, Standing
+    from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver, Clock
     from nocturn.host.execution import Execution
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
@@ -93,8 +94,8 @@ class Stage:
 
     # ---- what a kind of stage adds ---------------------------------------------------------------
 
-    def _wire(self, more: Iterable[Tool] = ()) -> Dispatcher:
-        """Makes the dispatcher of this stage's tools, and of some more."""
+    def _wire(self) -> Dispatcher:
+        """Makes the dispatcher of this stage's tools."""
         raise NotImplementedError
 
     def _out_of_band(self, alive: Callable[[], bool]) -> Asking | None:
@@ -298,6 +299,7 @@ class Stage:
         mode: ModeName = "strict",
         tools: Iterable[str] | None = None,
         more: Iterable[Tool] = (),
+        gates: Mapping[str, Gate] | None = None,
         limits: Limits | None = None,
         approver: Approver | Callable[[Any], Any] | None = None,
     ) -> Conversation:
@@ -310,7 +312,9 @@ class Stage:
             agent: Whose it is; grants belong to it. None for one without a name.
             mode: Who is there to ask.
             tools: The names of the tools that exist for it; None for all.
-            more: Tools that exist in this conversation alone.
+            more: Tools that exist in this conversation alone. One that is ``by_hand`` can be called
+                in it, and not by the scripts that it runs.
+            gates: What rules on a tool's effects in place of the gate of here, by the tool's name.
             limits: The limits of each run in it; None for those of here.
             approver: Who asks a person for it; None for whoever does here.
 
@@ -318,8 +322,12 @@ class Stage:
             ConfigurationError: An argument is not one of those that there are.
         """
         require_limits(limits)
-        dispatcher = self._wire(more) if (more := tuple(more)) else self._dispatcher
+        dispatcher = self._dispatcher
         cage = dispatcher.registry.cage(tools)
+        if added := tuple(more):
+            there = [each for each in dispatcher.registry if each.name in cage]
+            dispatcher = dispatcher.having((*there, *added), gates or {})
+            cage = frozenset(dispatcher.registry.names())
         return self._conversation(
             dispatcher, cage, mode, agent, limits=limits, approver=approver, script="<agent>"
         )

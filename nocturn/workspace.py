@@ -263,7 +263,7 @@ class Workspace(Stage):
             waiting = 1
         notify(identity, waiting)
 
-    def _wire(self, more: Iterable[Tool] = ()) -> Dispatcher:
+    def _wire(self) -> Dispatcher:
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
@@ -272,7 +272,7 @@ class Workspace(Stage):
         scanner, stores = self._secrecy.scanner, self._stores
         journal = stores.journal
         own = built_in_tools(stores.notes, lambda: stores.search, scanner)
-        registry = Registry((*own, *self._own_tools, *more))
+        registry = Registry((*own, *self._own_tools))
         return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
 
     def redacted(self, value: Any) -> Any:

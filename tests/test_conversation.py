@@ -99,9 +99,11 @@ def test_all_of_it_is_one_run_to_the_journal_and_to_undo(ws):
 def test_its_own_tools_exist_in_it_alone_and_take_the_same_road(ws):
     assert ws.run("nocturn.call('send_mail', {to: 'lina'})").error.code == "UNKNOWN_TOOL"
     person = RecordingApprover()
-    cage = ["send_mail", "memory_read"]
-    with ws.conversation(mode="guarded", tools=cage, more=[send_mail], approver=person) as talk:
-        assert sorted(each.name for each in talk.tools) == sorted(cage)
+    cage = {"send_mail", "memory_read"}
+    with ws.conversation(
+        mode="guarded", tools=["memory_read"], more=[send_mail], approver=person
+    ) as talk:
+        assert {each.name for each in talk.tools} == cage
         assert talk.run("nocturn.call('send_mail', {to: 'lina'})").value == "sent to lina"
         assert talk.call("send_mail", {"to": "bob"}) == "sent to bob"
         assert code_of(talk) == "UNKNOWN_TOOL"
