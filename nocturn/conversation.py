@@ -51,7 +51,6 @@ class Conversation:
         ended: Set once it is over.
         limits: The limits of each run in it.
         prepare: Makes a script ready to run.
-        redacted: Takes every secret out of what JSON can hold.
     """
 
     def __init__(
@@ -61,7 +60,6 @@ class Conversation:
         ended: threading.Event,
         limits: Limits,
         prepare: Prepare,
-        redacted: Callable[[Any], Any],
     ) -> None:
         self.dispatcher = dispatcher
         self._caller = caller
@@ -69,7 +67,6 @@ class Conversation:
         self._limits = limits
         self._prepare = prepare
         self._running: set[Execution] = set()
-        self.redacted = redacted
 
     @property
     def id(self) -> str:

@@ -29,14 +29,14 @@ class Secrecy:
     """The secrets of one workspace. Safe to use from many threads.
 
     Args:
-        workspace: The workspace's folder, absolute.
+        workspace: The workspace's folder, absolute; None where there is none, and so no vault.
         sources: Where values are that must not leave, beside the vault.
 
     Raises:
         ConfigurationError: ``sources`` is no list of sources.
     """
 
-    def __init__(self, workspace: str, sources: Iterable[SecretSource]) -> None:
+    def __init__(self, workspace: str | None, sources: Iterable[SecretSource]) -> None:
         self._workspace = workspace
         self._sources = _sources(sources)
         self._more: tuple[SecretSource, ...] = ()
@@ -52,6 +52,8 @@ class Secrecy:
         from nocturn.store.data import data_folder
         from nocturn.store.vault import Vault
 
+        if self._workspace is None:
+            raise ConfigurationError("there is no workspace here, and so no vault")
         return Vault(Path(self._workspace), data_folder())
 
     @property
@@ -134,6 +136,8 @@ class Secrecy:
 
     def _state_of_vault(self) -> tuple[int, ...] | None:
         """Returns what changes when the vault does; None where there is none."""
+        if self._workspace is None:
+            return None
         try:
             found = os.lstat(os.path.join(self._workspace, "vault.enc"))
         except (FileNotFoundError, NotADirectoryError):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.guard.asking import Asking
     from nocturn.guard.caller import Caller, Standing
     from nocturn.guard.gate import Gate
-    from nocturn.guard.ports import Approver, Clock
+    from nocturn.guard.ports import Approver, Clock, SecretSource
     from nocturn.host.execution import Execution
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
     from nocturn.host.session import Session
@@ -120,6 +120,14 @@ class Stage:
         self._pool.close()
         if self._made_reader is not None:
             self._made_reader.close()
+
+    def guard(self, sources: Iterable[SecretSource]) -> None:
+        """Keeps what more sources of secrets have from leaving, from here on.
+
+        Raises:
+            ConfigurationError: They are none, or cannot be read.
+        """
+        self._secrecy.guard(sources)
 
     @property
     def limits(self) -> Limits:
@@ -240,7 +248,9 @@ class Stage:
         from nocturn.host.session import Session
 
         if self._closed:
-            raise ConfigurationError("the workspace is closed: make a new Workspace")
+            raise ConfigurationError(
+                "it is closed, and nothing runs there any more: open a new one"
+            )
         one_of("mode", mode, _MODES)
         require_limits(limits)
         standing = Standing()
@@ -332,6 +342,10 @@ class Stage:
             dispatcher, cage, mode, agent, limits=limits, approver=approver, script="<agent>"
         )
 
+    def redacted(self, value: Any) -> Any:
+        """Takes every secret out of what JSON can hold, as on every way out."""
+        return self._secrecy.redacted(value)
+
     def isolation(self) -> tuple[str, dict[str, str]]:
         """Has one worker lock itself down, runs nothing in it, and returns what that gave.
 
@@ -365,7 +379,9 @@ class Stage:
         conversation: Conversation | None = None,
     ) -> tuple[Execution, Callable[[Call], Any]]:
         if self._closed:
-            raise ConfigurationError("the workspace is closed: make a new Workspace")
+            raise ConfigurationError(
+                "it is closed, and nothing runs there any more: open a new one"
+            )
         if lang is not None:
             one_of("lang", lang, _LANGUAGES)
         if not isinstance(source, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
@@ -460,7 +476,7 @@ class Stage:
                 conversation=talk,
             )  # fmt: skip
 
-        return Conversation(dispatcher, caller, ended, bounds, prepare, self._secrecy.redacted)
+        return Conversation(dispatcher, caller, ended, bounds, prepare)
 
     def _caller(
         self,
@@ -480,7 +496,9 @@ class Stage:
         from nocturn.guard.caller import Caller, Standing, agent_of
 
         if self._closed:
-            raise ConfigurationError("the workspace is closed: make a new Workspace")
+            raise ConfigurationError(
+                "it is closed, and nothing runs there any more: open a new one"
+            )
         one_of("mode", mode, _MODES)
         require_bool("dry_run", dry_run)
         try:

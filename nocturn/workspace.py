@@ -275,10 +275,6 @@ class Workspace(Stage):
         registry = Registry((*own, *self._own_tools))
         return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
 
-    def redacted(self, value: Any) -> Any:
-        """Takes every secret out of what JSON can hold, as on every way out."""
-        return self._secrecy.redacted(value)
-
     @property
     def _stores(self) -> Stores:
         with self._wiring:
