@@ -29,16 +29,17 @@ class Secrecy:
     """The secrets of one workspace. Safe to use from many threads.
 
     Args:
-        workspace: The workspace's folder, absolute.
+        workspace: The workspace's folder, absolute; None where there is none, and so no vault.
         sources: Where values are that must not leave, beside the vault.
 
     Raises:
         ConfigurationError: ``sources`` is no list of sources.
     """
 
-    def __init__(self, workspace: str, sources: Iterable[SecretSource]) -> None:
+    def __init__(self, workspace: str | None, sources: Iterable[SecretSource]) -> None:
         self._workspace = workspace
         self._sources = _sources(sources)
+        self._more: tuple[SecretSource, ...] = ()
         self._lock = threading.RLock()
         self._made: Scanner | None = None
         self._known_vault: tuple[int, ...] | None = None
@@ -51,12 +52,25 @@ class Secrecy:
         from nocturn.store.data import data_folder
         from nocturn.store.vault import Vault
 
+        if self._workspace is None:
+            raise ConfigurationError("there is no workspace here, and so no vault")
         return Vault(Path(self._workspace), data_folder())
 
     @property
     def guards(self) -> bool:
         """Whether there is anything to keep."""
-        return bool(self._sources) or self._state_of_vault() is not None
+        return bool(self._sources or self._more) or self._state_of_vault() is not None
+
+    def guard(self, sources: Iterable[SecretSource]) -> None:
+        """Keeps what more sources have from here on, too.
+
+        Raises:
+            ConfigurationError: They are none, or cannot be read.
+        """
+        if added := _sources(sources):
+            with self._lock:
+                self._more += added
+                self.scanner.renew()
 
     @property
     def scanner(self) -> Scanner:
@@ -69,8 +83,9 @@ class Secrecy:
             return self._made
 
     def secrets(self) -> Iterable[Secret]:
-        """Returns what the vault has: nothing where there is none."""
-        return () if self._state_of_vault() is None else self.vault.secrets()
+        """Returns what the vault has, where there is one, and what came later."""
+        there = () if self._state_of_vault() is None else self.vault.secrets()
+        return (*there, *(secret for each in self._more for secret in each.secrets()))
 
     def read(self) -> None:
         """Has the scanner know every secret, those too that were put into the vault just now.
@@ -83,7 +98,7 @@ class Secrecy:
             with self._lock:
                 self.scanner.renew()
                 self._known_vault = state
-        elif self._sources:
+        elif self._sources or self._more:
             _ = self.scanner.armed
 
     def read_in_a_run(self) -> None:
@@ -121,6 +136,8 @@ class Secrecy:
 
     def _state_of_vault(self) -> tuple[int, ...] | None:
         """Returns what changes when the vault does; None where there is none."""
+        if self._workspace is None:
+            return None
         try:
             found = os.lstat(os.path.join(self._workspace, "vault.enc"))
         except (FileNotFoundError, NotADirectoryError):

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["first_hidden", "visible"]
 
@@ -54,7 +54,7 @@ _VIRAMA: Final = 9
 """Unicode's combining class of viramas, after which RFC 5892 allows a joiner too."""
 
 
-def visible(text: str, *, keep: str = "\n\t") -> str:
+def visible(text: str, *, keep: str = "\n\t", escape: Callable[[int], str] | None = None) -> str:
     r"""Shows hidden characters as escapes: ``\x1b``, ``\u{202e}``.
 
     A joiner stays where it shows: inside an emoji, or between letters of a script that needs it.
@@ -62,6 +62,7 @@ def visible(text: str, *, keep: str = "\n\t") -> str:
     Args:
         text: Any text, lone surrogates included.
         keep: Hidden characters that stay as they are.
+        escape: Writes a hidden character, given its code, in place of the escapes above.
 
     Returns:
         Text that is safe to send to a terminal, and to encode as UTF-8.
@@ -71,7 +72,7 @@ def visible(text: str, *, keep: str = "\n\t") -> str:
     parts: list[str] = []
     done = 0
     for at in _hidden(text, keep, joiners=True):
-        parts += text[done:at], _escape(ord(text[at]))
+        parts += text[done:at], (escape or _escape)(ord(text[at]))
         done = at + 1
     return "".join(parts) + text[done:]
 

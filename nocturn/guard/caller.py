@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nocturn.guard.asking import Asking
     from nocturn.guard.ports import Clock
 
-__all__ = ["Caller", "Finding", "Standing", "agent_of"]
+__all__ = ["Asked", "Caller", "Finding", "Standing", "agent_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,21 @@ class Standing:
 
 
 @dataclass(slots=True)
+class Asked:
+    """What a person was asked in one run: the runs of a conversation share it.
+
+    Attributes:
+        questions: Questions put so far.
+        refused: Effects that a person refused or left unanswered, with the reason.
+        lock: Held by whoever reads or changes these.
+    """
+
+    questions: int = 0
+    refused: dict[Effect, str] = field(default_factory=dict["Effect", str])
+    lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+
+@dataclass(slots=True)
 class Caller:
     """One run, as the guard knows it. Shared by all its calls, which may come from many threads.
 
@@ -80,11 +95,10 @@ class Caller:
         alive: Whether the run still waits for the outcome.
         dry: Whether nothing that writes is done, and what it would have written is told.
         told_characters: What a dry run has told of so far.
-        questions: Questions put in this run.
-        refused: Effects that a person refused or left unanswered in this run, with the reason.
         standing: What is held against it; more than one run may share it.
+        asked: What a person was asked, and said no to.
         asking: Who asks for this run alone; None for whoever asks for the workspace.
-        lock: Held by whoever reads or changes the state above.
+        lock: Held by whoever reads or changes ``told_characters``.
     """
 
     agent: str
@@ -97,9 +111,8 @@ class Caller:
     alive: Callable[[], bool]
     dry: bool = False
     told_characters: int = 0
-    questions: int = 0
-    refused: dict[Effect, str] = field(default_factory=dict["Effect", str])
     standing: Standing = field(default_factory=Standing)
+    asked: Asked = field(default_factory=Asked)
     asking: Asking | None = None
     lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 

@@ -163,8 +163,9 @@ class Gate:
             elif ruling.decision is not Decision.ALLOW:
                 msg = f"the policy denies {self._shown(effect)} ({ruling.where})"
                 raise _denied(call, "policy", msg)
-        with caller.lock:
-            refused = [(each, caller.refused[each]) for each in asked if each in caller.refused]
+        with caller.asked.lock:
+            before = caller.asked.refused
+            refused = [(each, before[each]) for each in asked if each in before]
         for effect, reason in refused:
             again = "was refused" if reason == "declined" else "was left unanswered"
             raise _denied(call, reason, f"{self._shown(effect)} {again} before in this run")
@@ -234,8 +235,8 @@ class Gate:
         if _is_edit(answer) and question.text is not None:
             return answer
         reason = "timeout" if answer is NO_ANSWER else "declined"
-        with call.caller.lock:
-            call.caller.refused.update(dict.fromkeys(pending, reason))
+        with call.caller.asked.lock:
+            call.caller.asked.refused.update(dict.fromkeys(pending, reason))
         what = self._shown(next(iter(pending)))
         if answer is NO_ANSWER:
             seconds = asking.patience_seconds
@@ -247,9 +248,9 @@ class Gate:
         raise _denied(call, reason, f"{said} to {what}")
 
     def _count_question(self, call: _Call, pending: dict[Effect, Recall]) -> None:
-        with call.caller.lock:
-            if call.caller.questions < QUESTIONS_A_RUN:
-                call.caller.questions += 1
+        with call.caller.asked.lock:
+            if call.caller.asked.questions < QUESTIONS_A_RUN:
+                call.caller.asked.questions += 1
                 return
         msg = (
             f"{self._shown(next(iter(pending)))} needs a yes and this run has used up its "

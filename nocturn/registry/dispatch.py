@@ -33,7 +33,7 @@ from nocturn.wire import codec
 from nocturn.wire.codec import NotSendableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
 
     from nocturn.guard.caller import Caller
     from nocturn.guard.gate import Gate
@@ -79,6 +79,7 @@ class Dispatcher:
         scanner: Takes them out of what goes out.
         gate: Rules on effects; None refuses every gated call.
         journal: Where calls are written down.
+        gates: What rules on a tool's effects in place of ``gate``, by the tool's name.
     """
 
     def __init__(
@@ -88,12 +89,27 @@ class Dispatcher:
         scanner: Scanner,
         gate: Gate | None,
         journal: Journal,
+        gates: Mapping[str, Gate] | None = None,
     ) -> None:
         self.registry = registry
         self._screen = screen
         self._scanner = scanner
         self._gate = gate
         self._journal = journal
+        self._gates = gates or {}
+
+    def having(self, tools: Iterable[Tool], gates: Mapping[str, Gate]) -> Dispatcher:
+        """Returns a dispatcher of other tools, on the same road.
+
+        Args:
+            tools: The tools.
+            gates: As in the constructor.
+
+        Raises:
+            ConfigurationError: Two of them have one name.
+        """
+        registry = type(self.registry)(tools)
+        return Dispatcher(registry, self._screen, self._scanner, self._gate, self._journal, gates)
 
     def dispatch(self, call: Call, caller: Caller, call_bytes: int) -> Any:
         """Runs one call down the whole road.
@@ -208,7 +224,8 @@ class Dispatcher:
         if not call.effects:
             call.ruling = UNGATED
             return None, deed
-        if self._gate is None:
+        gate = self._gates.get(tool.name, self._gate)
+        if gate is None:
             call.ruling = "policy"
             raise NocturnError(
                 errors.GATE_DENIED,
@@ -218,7 +235,7 @@ class Dispatcher:
         call.content = deed.content
         try:
             for edits in range(EDITS_A_QUESTION + 1):
-                answer = self._gate.clear(
+                answer = gate.clear(
                     caller,
                     call.tool,
                     call.effects,

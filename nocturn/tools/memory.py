@@ -118,8 +118,10 @@ def memory_tools(
     ) -> dict[str, Any]:
         """Remember something past the end of this conversation: write one note, whole.
 
-        One fact is one note. To amend a note, read it first. What is worth remembering is what
-        will still matter in a month; passing details are not.
+        One fact is one note. To amend a note, read it first. Worth remembering is what will still
+        matter in a month: who somebody is, what they like, what was decided, what you were told to
+        do from now on. Not worth it: what only this conversation is about, and what can be looked
+        up. A note that is no longer true is worse than none: correct it as soon as you know.
         """
         del content, ifVersion  # both are in the preview, which is what was cleared
         with what_changed(notes, path, preview.version, redact):

@@ -478,7 +478,7 @@ def test_another_text_is_handed_back_and_has_cleared_nothing(grants, make_caller
     gate = gate_with(Person(Edited("mine"), YES), grants)
     assert clear(gate, caller, text="new text") == Edited("mine")
     assert clear(gate, caller, text="mine", again=True).ruling == "once"
-    assert caller.questions == 1
+    assert caller.asked.questions == 1
 
 
 @pytest.mark.parametrize("answer", [Edited("mine"), "mine", ("edit", "mine")])
