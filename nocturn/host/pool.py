@@ -232,7 +232,10 @@ class Pool:
             return None
 
     def end_session(self, kin: Kin) -> None:
-        """Ends every process of a session and of its forks."""
+        """Ends every process of a session and of its forks.
+
+        Their sockets stay open: somebody may be at one, and its number must not be another's yet.
+        """
         with self._state:
             if kin not in self._kins:
                 return
@@ -248,9 +251,10 @@ class Pool:
                     except (OSError, EOFError):  # it is dead, and they with it
                         pass
         for worker in kin.workers:
-            worker.reap() if sys.platform != "linux" else worker.forget()
-            worker.is_kept = False
-            worker.close()
+            if sys.platform == "linux":
+                worker.forget()
+            else:
+                worker.reap()
 
     def reap(self, worker: Worker) -> int:
         """Returns the signal that ended a worker, once it is gone."""

@@ -209,10 +209,9 @@ class Session:
         before = self._at
         if self._execution is None or not self._execution.ended_well():
             self._back = True
+            self._end(worker)
             if worker is before:
                 self._drop()
-            else:
-                self._end(worker)
             return
         self._lines += 1
         worker.is_kept = True
@@ -220,7 +219,7 @@ class Session:
         if worker is before:
             worker.channel.put_back(self._said)
         elif before is not None:
-            self._end(before)
+            self._close(before)
 
     def reap(self, worker: Worker) -> int:
         """Returns the signal that ended a worker."""
@@ -266,27 +265,26 @@ class Session:
         return child
 
     def _end(self, worker: Worker) -> None:
+        """Ends a line's worker. Whoever answers its calls may be at its socket, and closes it."""
         worker.kill()
         self._pool.reap(worker)
         worker.is_kept = False
-        worker.close()
         if self._kin is not None:
             self._kin.workers.discard(worker)
+
+    def _close(self, worker: Worker) -> None:
+        """Ends a worker that nobody is at."""
+        self._end(worker)
+        worker.close()
 
     def _drop(self) -> None:
         """Lets go of its processes; those of its forks go on."""
         kin, at = self._kin, self._at
-        self._kin = self._at = None
-        if kin is None:
-            return
-        if at is not None and kin.workers - {at}:
-            kin.workers.discard(at)
-            at.kill()
-            self._pool.reap(at)
-            at.is_kept = False
-            at.close()
-        else:
+        if kin is not None and not kin.workers - {at}:
             self._pool.end_session(kin)
+        if at is not None:
+            self._close(at)
+        self._kin = self._at = None
 
     def _listed(self, question: str) -> list[object]:
         answer = self._ask(question)
@@ -305,7 +303,7 @@ class Session:
                 return _answer(worker, question, announces=self._branches)
             finally:
                 if worker is not at:
-                    self._end(worker)
+                    self._close(worker)
 
     def _require_open(self) -> None:
         if self._closed:
