@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
@@ -158,9 +159,9 @@ class Session:
                 raise ConfigurationError("this machine lets no worker fork: open a new session")
             worker.is_kept = True
             worker.give_up_after(ANSWER_SECONDS)
-            worker.channel.read()  # what it says when it comes
-            twin._kin, twin._at, twin._level = self._kin, worker, self._level
-            twin._lines = self._lines
+            with suppress(WireError):  # a guest's by now: its next line will tell
+                worker.channel.read()  # what it says when it comes
+            twin._follow(self, worker)
             return twin
 
     def reset(self) -> None:
@@ -225,6 +226,13 @@ class Session:
         """Returns the signal that ended a worker."""
         return self._pool.reap(worker)
 
+    def _follow(self, other: Session, worker: Worker) -> None:
+        """Goes on from where another is, with a worker of its own."""
+        self._kin, self._at = other._kin, worker
+        self._level, self._said, self._lines = other._level, other._said, other._lines
+        if self._kin is not None:
+            self._kin.sessions += 1
+
     # ---- its processes -------------------------------------------------------------------------
 
     def _begun(self) -> Worker:
@@ -261,16 +269,13 @@ class Session:
             # Whoever does not do as it is told has been taken over: it and all of its kin end.
             self._pool.end_session(kin)
         else:
-            kin.workers.add(child)
+            kin.workers = {child, *(each for each in kin.workers if not each.is_reaped)}
         return child
 
     def _end(self, worker: Worker) -> None:
         """Ends a line's worker. Whoever answers its calls may be at its socket, and closes it."""
-        worker.kill()
-        self._pool.reap(worker)
         worker.is_kept = False
-        if self._kin is not None:
-            self._kin.workers.discard(worker)
+        self._pool.bury(worker)
 
     def _close(self, worker: Worker) -> None:
         """Ends a worker that nobody is at."""
@@ -280,11 +285,13 @@ class Session:
     def _drop(self) -> None:
         """Lets go of its processes; those of its forks go on."""
         kin, at = self._kin, self._at
-        if kin is not None and not kin.workers - {at}:
-            self._pool.end_session(kin)
+        self._kin = self._at = None
+        if kin is not None:
+            kin.sessions -= 1
+            if kin.sessions == 0:
+                self._pool.end_session(kin)
         if at is not None:
             self._close(at)
-        self._kin = self._at = None
 
     def _listed(self, question: str) -> list[object]:
         answer = self._ask(question)
