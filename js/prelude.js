@@ -776,12 +776,12 @@
     flat('{"value":' + encode(given, null, "value") + "}");
   }
 
-  // `exhausted`: the heap was nearly used up at some time. Then a thrown null is the engine's, and a
-  // promise that nobody settles may have lost its reaction.
-  function finish(exhausted) {
+  // `how` the heap is. `exhausted`: it was nearly used up at some time. Then a thrown null is the
+  // engine's, and a promise that nobody settles may have lost its reaction. `spent`: it is used up.
+  function finish(how) {
     const lost = outcome.state === "pending" || (outcome.state === "thrown" && outcome.value === null);
     // No outcome at all: there was not even room to keep what was thrown.
-    if (outcome.state === "none" || (exhausted && lost)) {
+    if (how === "spent" || outcome.state === "none" || (how !== "" && lost)) {
       settle("thrown", { __proto__: null, name: "InternalError", message: "out of memory" });
     } else if (outcome.uncaught !== null) {
       settle("thrown", outcome.uncaught.thrown);

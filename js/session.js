@@ -140,9 +140,10 @@
     }
   }
 
-  // A list's own keys are its indices, which may be millions and complete nothing.
+  // A long list's own keys are its indices, which may be millions and complete nothing.
   const LIST = ["length"];
-  const namesIn = (value) => (isArray(value) ? LIST : typedArrayTag(value) !== undefined ? list() : ownKeys(value));
+  const namesIn = (value) =>
+    isArray(value) && value.length > MOST_NAMES ? LIST : typedArrayTag(value) !== undefined ? list() : ownKeys(value);
 
   // What a primitive inherits from.
   const boxes = {

@@ -38,6 +38,7 @@ _UNENDED: Final = ("unexpected end of comment", "Unexpected end of input")
 _ENDED: Final = ("unexpected end of regexp", "missing initializer for variable")
 """What the engine says of a text that lacks its end, wherever it says it; and of one that does not,
 though it says so at the end."""
+_NO_PATTERN: Final = ("variable name expected", "invalid destructuring target")
 _CONTEXT_WORDS: Final = 256
 """How far into the engine's context its global objects are looked for; they stand at word 62."""
 
@@ -198,8 +199,8 @@ class Session(Native):
         rest = b"\n".join([lines[line - 1][column - 1 :], *lines[line:]])  # from where it is wrong
         if message == "unexpected end of string":  # only a template goes on in the next line
             return rest.startswith(b"`")
-        if message == "variable name expected" and rest.startswith((b"{", b"[")):
-            # A pattern is looked for whole before it is read; a parameter's is not.
+        if message in _NO_PATTERN and rest.startswith((b"{", b"[")) and len(rest) < len(source):
+            # A pattern is looked for whole before it is read; a parameter's outermost is not.
             return self._lacks_its_end(b"function f(", b"){}", flags, rest) is True
         if message in _UNENDED:
             return True
