@@ -149,7 +149,7 @@ def _undo(desk: Desk, _: str) -> bool | None:
         tell("no line has changed anything")
         return False
     undone = desk.workspace.memory.undo(run=desk.last_run, mode=desk.mode, agent=desk.agent)
-    say(changed_lines(undone))
+    desk.screen.show(changed_lines(undone))
     desk.last_run = ""
     return None
 

@@ -141,25 +141,28 @@ def statements(lines: Callable[[], str | None], unfinished: Callable[[str], bool
     """
     pending: list[str] = []
     while (line := lines()) is not None:
+        if not pending and not line.strip():
+            continue
         pending.append(line)
         text = "\n".join(pending)
-        if len(pending) == 1 and line.lstrip().startswith("."):
+        is_command = len(pending) == 1 and line.lstrip().startswith(".")
+        if is_command or not unfinished(text):
             yield text
-        elif not text.strip() or unfinished(text):
-            continue
-        else:
-            yield text
-        pending = []
-    if pending and (text := "\n".join(pending)).strip():
-        yield text
+            pending = []
+    if pending:
+        yield "\n".join(pending)
 
 
 def _opens(text: str) -> bool:
     """Returns whether brackets are open: to the engine TypeScript is an error, not a beginning."""
     from pygments.lexers.javascript import TypeScriptLexer
-    from pygments.token import Punctuation
+    from pygments.token import Punctuation, is_token_subtype
 
-    signs = (each for kind, each in TypeScriptLexer().get_tokens(text) if kind in Punctuation)
+    signs = (
+        each
+        for kind, each in TypeScriptLexer().get_tokens(text)
+        if is_token_subtype(kind, Punctuation)
+    )
     depth = 0
     for sign in "".join(signs):
         depth += (sign in "([{") - (sign in ")]}")

@@ -313,12 +313,13 @@ class Native:
         place, _, message = self._bytes(self._call(b"told", problem)).decode().partition(" ")
         self._free(problem)
         line, column = (int(each) for each in place.split(":"))
-        lines = text.split("\n")
-        if message == "unexpected end of string":  # only a template goes on in the next line
-            return lines[line - 1][column - 1 : column] == "`"
+        rows = trimmed.split(b"\n")  # columns are bytes
+        if message == "unexpected end of string":
+            # It is told where the text begins: a template, or one that goes on behind a ${…}.
+            return rows[line - 1][column - 1 : column] in (b"`", b"}") or text.endswith("\\")
         if message in _UNENDED:
             return True
-        return message not in _ENDED and (line, column) > (len(lines), len(lines[-1]))
+        return message not in _ENDED and (line, column) > (len(rows), len(rows[-1]))
 
     def run_jobs(self) -> None:
         """Runs what promises have left to do, until nothing is."""
