@@ -134,7 +134,8 @@ class _Offered:
     def parameters(self) -> Mapping[str, Any]:
         if isinstance(self._tool, _Adopted):
             return self._tool.schema()
-        return _told(self._tool.schema())
+        told: dict[str, Any] = _told(self._tool.schema())
+        return told
 
     def execute(self, arguments: Mapping[str, Any], ctx: ToolContext | None = None) -> ToolResult:
         del ctx  # the conversation knows whose it is, and whether it goes on
