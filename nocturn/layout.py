@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RUN_CHARACTERS",
     "call_line",
+    "changed_lines",
     "console_line",
     "diff_lines",
     "discard",
@@ -57,6 +58,14 @@ def discard(stream: Any) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def changed_lines(done: dict[str, Any]) -> str:
+    """Returns what was taken back: a line for each note."""
+    lines = [f"{path}: as it was" for path in done["written"]]
+    lines += [f"{path}: in the trash" for path in done["removed"]]
+    lines += [f"{moved}: moved" for moved in done["moved"]]
+    return visible("\n".join(lines)) or "nothing to do"
 
 
 def console_line(line: ConsoleLine) -> str:

@@ -21,6 +21,7 @@ from nocturn.cli.options import (
     open_workspace,
 )
 from nocturn.errors import BAD_ARGUMENTS, NOT_FOUND, ConfigurationError, NocturnError
+from nocturn.layout import changed_lines
 
 if TYPE_CHECKING:
     from nocturn.workspace import Workspace
@@ -117,7 +118,7 @@ def restore(
     Example: nocturn memory restore people/lina.md 12
     """
     return change(
-        lambda memory, options: memory.restore(path, number, **options), _in_words,
+        lambda memory, options: memory.restore(path, number, **options), changed_lines,
         workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
         secret_env=secret_env, dry_run=dry_run, json=json,
     )  # fmt: skip
@@ -139,7 +140,7 @@ def undo(
     Example: nocturn memory undo people/lina.md
     """
     return change(
-        lambda memory, options: memory.undo(path, **options), _in_words,
+        lambda memory, options: memory.undo(path, **options), changed_lines,
         workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
         secret_env=secret_env, dry_run=dry_run, json=json,
     )  # fmt: skip
@@ -168,7 +169,7 @@ def undo_run(
     with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
         whole = _whole_id(ws, run)
     return change(
-        lambda memory, options: memory.undo(run=whole, **options), _in_words,
+        lambda memory, options: memory.undo(run=whole, **options), changed_lines,
         workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
         secret_env=secret_env, dry_run=dry_run, json=json,
     )  # fmt: skip
@@ -217,7 +218,7 @@ def restore_from_trash(
     Example: nocturn memory trash restore 20260301T083000Z-1f2e3d4c
     """
     return change(
-        lambda memory, options: memory.recover(slot, **options), _in_words,
+        lambda memory, options: memory.recover(slot, **options), changed_lines,
         workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
         secret_env=secret_env, dry_run=dry_run, json=json,
     )  # fmt: skip
@@ -276,10 +277,3 @@ def _verb(state: dict[str, Any]) -> str:
         return str(state["verb"] if state["version"] or state["verb"] == "remove" else "seen gone")
     arrow = "to" if state["version"] is None else "from"
     return f"move {arrow} {state['partner']}"
-
-
-def _in_words(done: dict[str, Any]) -> str:
-    lines = [f"{path}: as it was" for path in done["written"]]
-    lines += [f"{path}: in the trash" for path in done["removed"]]
-    lines += [f"{moved}: moved" for moved in done["moved"]]
-    return "\n".join(lines) or "nothing to do"

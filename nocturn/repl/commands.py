@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import ConfigurationError, NocturnError
-from nocturn.layout import RUN_CHARACTERS, local_time, say, table, tell
+from nocturn.layout import RUN_CHARACTERS, changed_lines, local_time, say, table, tell
 from nocturn.limits import Limits
 from nocturn.visible import visible
 
@@ -153,7 +153,7 @@ def _undo(desk: Desk, _: str) -> bool | None:
         tell("no line has changed anything")
         return False
     undone = desk.workspace.memory.undo(run=desk.last_run, mode=desk.mode, agent=desk.agent)
-    say(f"{desk.last_run[:RUN_CHARACTERS]}: {len(undone['notes'])} notes are as they were before")
+    say(changed_lines(undone))
     desk.last_run = ""
     return None
 

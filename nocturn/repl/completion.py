@@ -26,7 +26,7 @@ __all__ = ["NameCompleter", "signature"]
 _TEXT: Final = re.compile(r"""nocturn\.memory\.\w+\(\s*["'`]([^"'`\\]*)$""")
 _TOOL: Final = re.compile(r"""nocturn\.call(?:Async)?\(\s*["'`]([\w-]*)$""")
 _PART: Final = re.compile(r"[\w$]*$")
-_CALLED: Final = re.compile(r"nocturn\.([\w.]+)\((?!.*\bnocturn\.)", re.DOTALL)
+_CALLED: Final = re.compile(r"nocturn\.([\w.]+)\([^()]*$")
 _NOTES: Final = 200
 """How many notes are offered; a path that goes on tells them apart."""
 

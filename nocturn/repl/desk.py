@@ -84,7 +84,7 @@ class Desk:
             result = stop.result
         self._show(result)
         if result.ok and isinstance(source, str):
-            self.kept.append(source)
+            self.kept.append(source.rstrip("\n"))
         if any(call.code is None and call.effects for call in result.calls):
             self.last_run = result.run
         return result

@@ -60,9 +60,10 @@ class LineHistory(History):
             return
         if self._workspace.redacted(string) != string:
             return
-        with suppress(OSError):  # the workspace is not there yet, or its disk is full
-            with self._opened(os.O_WRONLY | os.O_APPEND | os.O_CREAT) as file:
-                file.write(json.dumps(string).encode() + b"\n")
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        # The workspace is not there yet, or its disk is full.
+        with suppress(OSError), self._opened(flags) as file:
+            file.write(json.dumps(string).encode() + b"\n")
 
     def _opened(self, flags: int) -> Any:
         # Neither a link nor a FIFO that somebody has put there.
