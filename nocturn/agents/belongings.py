@@ -6,8 +6,9 @@ They are one conversation to the guard, so that what a script is refused counts 
 
 from __future__ import annotations
 
+import inspect
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +21,7 @@ from nocturn.names import is_tool_name
 from nocturn.registry.tool import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from typing import Self
 
     from nocturn.agents.tool import AgentTool
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver
     from nocturn.host.result import RunResult
+    from nocturn.limits import Limits
     from nocturn.memory import ModeName
     from nocturn.stage import Stage
 
@@ -41,6 +43,8 @@ NOTE_TOOLS: Final = (
     "memory_write",
 )
 """What an agent has of a workspace."""
+SAID_BYTES: Final = 262_144
+"""What a script may print, and return; all of it is searched for secrets before it is cut."""
 
 
 class Belongings:
@@ -77,6 +81,7 @@ class Belongings:
             tools=notes,
             more=(*tools, code_run),
             gates=gates,
+            limits=_limits(stage.limits),
             approver=approver,
         )
 
@@ -114,6 +119,15 @@ def host_tools(given: Iterable[Tool | AgentTool]) -> list[Tool]:
         ConfigurationError: One is neither.
     """
     return [each if isinstance(each, Tool) else _adopted(each) for each in given]
+
+
+def _limits(limits: Limits) -> Limits:
+    """Returns what a model's script may use: to print what the model is not told is of no use."""
+    return replace(
+        limits,
+        console_bytes=min(limits.console_bytes, SAID_BYTES),
+        value_bytes=min(limits.value_bytes, SAID_BYTES),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +196,16 @@ def _adopted(given: AgentTool) -> Tool:
             f"tools has a {type(given).__name__}: put @nocturn.tool on a function, or give "
             "something with name, description, parameters and execute"
         )
+    try:
+        json.dumps(parameters)
+    except (TypeError, ValueError, RecursionError):
+        raise ConfigurationError(f"tool {name}: its parameters are no JSON schema") from None
     if not is_tool_name(name):
         raise ConfigurationError(f"tool name {name!r} is not 1 to 64 of a-z, A-Z, 0-9, _ and -")
 
-    def function(arguments: dict[str, Any]) -> str:
-        result = given.execute(arguments, ToolContext())
-        if result.is_error is not False:
-            raise NocturnError(INTERNAL, str(result.output))
-        return str(result.output)
+    def function(arguments: dict[str, Any]) -> Any:
+        result: Any = given.execute(arguments, ToolContext())
+        return _later(result) if inspect.isawaitable(result) else _output(result)
 
     return _Adopted(
         name=name,
@@ -199,3 +215,14 @@ def _adopted(given: AgentTool) -> Tool:
         function=function,
         page={"parameters": parameters},
     )
+
+
+async def _later(result: Awaitable[Any]) -> str:
+    return _output(await result)
+
+
+def _output(result: Any) -> str:
+    """Returns what a tool of another kind has said; a failure of its is one of ours."""
+    if result.is_error is not False:
+        raise NocturnError(INTERNAL, str(result.output))
+    return str(result.output)

@@ -30,7 +30,7 @@ class Search:
     parameters: dict = field(default_factory=lambda: {"type": "object", "title": "mine"})
     given: list = field(default_factory=list)
 
-    def execute(self, arguments, ctx=None):
+    async def execute(self, arguments, ctx=None):
         self.given.append((arguments, ctx is not None and ctx.alive()))
         fails = arguments.get("words") == "nothing"
         return ToolResult(f"found {SECRET}", is_error=fails)
@@ -171,7 +171,9 @@ def test_a_persona_from_elsewhere_brings_no_permissions(have, persona):
 
 def test_two_tools_of_one_name_and_what_is_no_tool_are_refused(have):
     nameless = Search(name="web search")
-    for wrong in ([send_mail, send_mail], [Search(name="code_run")], [nameless], [print], ["x"]):
+    schemeless = Search(parameters={"type": {1}})
+    twice = [send_mail, send_mail]
+    for wrong in (twice, [Search(name="code_run")], [nameless], [schemeless], [print], ["x"]):
         with pytest.raises(ConfigurationError):
             have(*wrong)
 
