@@ -8,12 +8,11 @@ be from elsewhere, are not read.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.agents.bare import BareStage, NoGrants
-from nocturn.agents.saying import as_text
+from nocturn.agents.saying import as_text, plain_schema
 from nocturn.agents.tool import ToolContext, ToolResult
 from nocturn.effects import Recall
 from nocturn.errors import ConfigurationError, NocturnError
@@ -33,24 +32,11 @@ if TYPE_CHECKING:
     from nocturn.registry.tool import Tool
     from nocturn.stage import Stage
 
-__all__ = ["MemoryTool", "Wired", "compose_soul", "memory_of", "memory_tool", "persona_folder"]
+__all__ = ["MemoryTool", "compose_soul", "memory_of", "memory_tool"]
 
 _CONSENT: Final = Policy(
     (Rule(KIND, frozenset({"write"}), None, Decision.ALLOW, Recall.ALWAYS, where="wired"),)
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Wired:
-    """A tool, and what rules on it.
-
-    Attributes:
-        tool: The tool ``memory``.
-        gate: The gate that holds one rule: it may.
-    """
-
-    tool: Tool
-    gate: Gate
 
 
 class MemoryTool:
@@ -63,10 +49,10 @@ class MemoryTool:
 
     def __init__(self, folder: Path, secrets: Iterable[SecretSource] = ()) -> None:
         self._stage = BareStage(folder, secrets)
-        self._wired = memory_of(folder, self._stage)
-        self.name: Final = self._wired.tool.name
-        self.description: Final = self._wired.tool.description
-        self.parameters: Final[Mapping[str, Any]] = self._wired.tool.schema()
+        (self._tool,), self._gates = memory_of(folder, self._stage)
+        self.name: Final = self._tool.name
+        self.description: Final = self._tool.description
+        self.parameters: Final[Mapping[str, Any]] = plain_schema(self._tool.schema())
 
     def execute(self, arguments: Mapping[str, Any], ctx: ToolContext | None = None) -> ToolResult:
         """Does one action; what goes wrong is a result, too.
@@ -75,14 +61,11 @@ class MemoryTool:
             arguments: ``action`` and ``text``; ``target``, ``with``, ``all`` where needed.
             ctx: Whose call it is.
         """
-        tool, alive = self._wired.tool, True if ctx is None else ctx.alive()
-        with self._stage.conversation(
-            tools=(), more=[tool], gates={tool.name: self._wired.gate}
-        ) as talk:
-            if not alive:
+        with self._stage.conversation(tools=(), more=[self._tool], gates=self._gates) as talk:
+            if ctx is not None and not ctx.alive():
                 talk.close()
             try:
-                return ToolResult(as_text(talk.call(tool.name, arguments)))
+                return ToolResult(as_text(talk.call(self.name, arguments)))
             except NocturnError as error:
                 return ToolResult(as_text(error.message), is_error=True)
 
@@ -114,20 +97,8 @@ def compose_soul(directory: str | os.PathLike[str]) -> str:
     return composed(_folder(directory))
 
 
-def persona_folder(directory: str | os.PathLike[str]) -> Path:
-    """Returns the folder of a persona that is there.
-
-    Raises:
-        ConfigurationError: It is missing, or a file.
-    """
-    folder = _folder(directory)
-    if not folder.is_dir():
-        raise ConfigurationError(f"there is no persona {folder.name}: nocturn agent new makes one")
-    return folder
-
-
-def memory_of(folder: Path, stage: Stage) -> Wired:
-    """Returns the tool ``memory`` over a folder, for a stage's conversations.
+def memory_of(folder: Path, stage: Stage) -> tuple[tuple[Tool, ...], Mapping[str, Gate]]:
+    """Returns the tool ``memory`` over a folder, for a stage's conversations, and its gate.
 
     Args:
         folder: The persona's folder, absolute.
@@ -140,7 +111,8 @@ def memory_of(folder: Path, stage: Stage) -> Wired:
         lambda data: key.token(purpose, data),
         stage.scanner.spans,
     )
-    return Wired(persona_tool(store), Gate(_CONSENT, NoGrants(), None, stage.scanner.redact))
+    tool = persona_tool(store)
+    return (tool,), {tool.name: Gate(_CONSENT, NoGrants(), None, stage.scanner.redact)}
 
 
 def _folder(directory: str | os.PathLike[str]) -> Path:

@@ -81,7 +81,7 @@ def sections_in(text: str) -> list[str]:
 
 def _sections(text: str) -> Iterator[str]:
     lines = [_plain(line) for line in text.splitlines()]
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+    for line, below in zip(lines, [*lines[1:], ""], strict=False):
         title = _TITLE.fullmatch(line) if _UNDERLINE.fullmatch(below) else None
         if found := _HEADING.match(line) or title:
             yield found[1].casefold()

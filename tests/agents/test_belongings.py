@@ -7,7 +7,7 @@ import pytest
 
 from nocturn import ConfigurationError, tool
 from nocturn.agents.bare import BareStage
-from nocturn.agents.belongings import NOTE_TOOLS, Stay, host_tools
+from nocturn.agents.belongings import NOTE_TOOLS, Belongings, host_tools
 from nocturn.agents.briefing import briefing, offers
 from nocturn.agents.tool import ToolResult
 from nocturn.testing import FixedSecrets, RecordingApprover
@@ -58,7 +58,7 @@ def have(stage):
     made = []
 
     def have(*tools, on=stage, notes=(), **options):
-        has = Stay(on, tools=host_tools(tools), notes=notes, **options)
+        has = Belongings(on, tools=host_tools(tools), notes=notes, **options)
         made.append(has)
         return {each.name: each for each in has.tools}
 
@@ -193,6 +193,6 @@ def test_a_schema_says_what_must_be_given_and_never_that_null_may_stand_for_noth
 
 
 def test_once_they_are_closed_none_of_them_begins(stage):
-    with Stay(stage) as has:
+    with Belongings(stage) as has:
         (code_run,) = has.tools
     assert code_run.execute({"code": "1"}).output.startswith("CANCELLED")

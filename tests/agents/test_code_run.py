@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nocturn.agents.bare import BareStage
-from nocturn.agents.belongings import Stay
+from nocturn.agents.belongings import Belongings
 from nocturn.testing import FixedSecrets
 from nocturn.visible import first_hidden
 
@@ -20,7 +20,7 @@ def code_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ava")
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("NOCTURN_DATA", str(folder / "data"))
-        with BareStage(folder, [FixedSecrets(house=SECRET)]) as stage, Stay(stage) as has:
+        with BareStage(folder, [FixedSecrets(house=SECRET)]) as stage, Belongings(stage) as has:
             (tool,) = has.tools
 
             def run(code):
