@@ -279,7 +279,7 @@ class Workspace(Stage):
 
         scanner, stores = self._secrecy.scanner, self._stores
         journal = stores.journal
-        own = built_in_tools(stores.notes, lambda: stores.search, scanner)
+        own = built_in_tools(stores.notes, stores.persona, lambda: stores.search, scanner)
         registry = Registry((*own, *self._own_tools))
         return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
 

@@ -23,6 +23,16 @@ __all__ = ["persona_tool"]
 FILES: Final = {"self": "MEMORY.md", "user": "USER.md"}
 
 
+_WHERE: Final = 'target?: "self" | "user"'
+_ONE: Final = f"(text: string, given?: {{ {_WHERE}; all?: boolean }}) => string"
+_MEMBERS: Final = (
+    f"readonly add: NocturnWrapper<(text: string, given?: {{ {_WHERE} }}) => string>;",
+    f"readonly replace: NocturnWrapper<{_ONE.replace('given', 'instead: string, given', 1)}>;",
+    f"readonly remove: NocturnWrapper<{_ONE}>;",
+)
+"""One tool, three wrappers: ``nocturn.persona.add(text)`` and so on."""
+
+
 class Arguments(BaseModel):
     """What ``memory`` takes; Python has words of its own for two of them."""
 
@@ -69,7 +79,9 @@ def persona_tool(store: PersonaStore) -> Tool:
             "session begins with it. A text that is not there, or that is there more than once "
             "without `all`, is an error, and the file keeps its bytes. No change may leave a line "
             "that looks like the heading of one of the persona's files.",
-            "example": {"action": "add", "text": "Prefers dark roast", "target": "user"},
+            "wrapper": "nocturn.persona.add(text, {target})",
+            "example": {"action": "add", "text": "Prefers dark roast"},
+            "members": {"persona": _MEMBERS},
         },
     )
     def memory(
