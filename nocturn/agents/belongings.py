@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from nocturn.agents.code_run import code_run_tool
 from nocturn.agents.saying import as_text
 from nocturn.agents.tool import ToolContext, ToolResult
+from nocturn.conversation import call_of
 from nocturn.errors import INTERNAL, ConfigurationError, NocturnError
 from nocturn.names import is_tool_name
 from nocturn.registry.tool import Tool
@@ -134,15 +135,17 @@ class _Offered:
     def parameters(self) -> Mapping[str, Any]:
         if isinstance(self._tool, _Adopted):
             return self._tool.schema()
-        return _told(self._tool.schema())
+        told: dict[str, Any] = _told(self._tool.schema())
+        return told
 
     def execute(self, arguments: Mapping[str, Any], ctx: ToolContext | None = None) -> ToolResult:
         del ctx  # the conversation knows whose it is, and whether it goes on
+        call = call_of(self.name, arguments)
         try:
-            value = self._conversation.call(self.name, arguments)
+            value = self._conversation.dispatch(call)
         except NocturnError as error:
-            return ToolResult(as_text(str(error)), is_error=True)
-        return ToolResult(as_text(value))
+            return ToolResult(as_text(str(error)), is_error=True, ruling=call.ruling or "")
+        return ToolResult(as_text(value), ruling=call.ruling or "")
 
 
 def _told(schema: Any) -> Any:
