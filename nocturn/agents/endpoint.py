@@ -90,7 +90,11 @@ class Endpoint:
         self._options = options
         self._tell = tell
         self._refused: ModelError | None = None
-        self._failures = (openai.OpenAIError, OSError, *_network_errors())
+        self._failures: tuple[type[Exception], ...] = (
+            openai.OpenAIError,
+            OSError,
+            *_network_errors(),
+        )
         self._client = openai.AsyncOpenAI(
             api_key=key,
             base_url=options.base_url,
@@ -132,7 +136,7 @@ class Endpoint:
                 if wait is None:
                     raise
                 if wait >= left_seconds():
-                    error.message += f"; it is to be asked again in {wait:,.0f} s, which is too late"
+                    error.message += f"; to ask again in {wait:,.0f} s would be too late"
                     raise
                 attempt += 1
                 self._tell(Retrying(attempt, wait, error.message))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 __all__ = ["CALLS_A_TURN", "ModelError", "Reply", "WantedCall", "parsed", "reply_of"]
 
@@ -162,15 +162,19 @@ def _calls_of(wanted: Any) -> tuple[WantedCall, ...]:
     calls: list[WantedCall] = []
     taken: set[str] = set()
     for at, each in enumerate(wanted):
-        given = _object(each, "tool call").get("id")
-        usable = isinstance(given, str) and 0 < len(given) <= _ID_CHARACTERS
-        usable = usable and given.isascii() and given.isprintable()
-        identity = given if usable and given not in taken else f"call_{at}"
+        identity = _object(each, "tool call").get("id")
+        if not _is_identity(identity) or identity in taken:
+            identity = f"call_{at}"
         while identity in taken:
             identity += "_"
         taken.add(identity)
         calls.append(_call(identity, each.get("function")))
     return tuple(calls)
+
+
+def _is_identity(given: Any) -> TypeGuard[str]:
+    usable = isinstance(given, str) and 0 < len(given) <= _ID_CHARACTERS
+    return usable and given.isascii() and given.isprintable()
 
 
 def _call(identity: str, function: Any) -> WantedCall:
@@ -182,7 +186,7 @@ def _call(identity: str, function: Any) -> WantedCall:
         return WantedCall(identity, name, {})
     if isinstance(given, str):
         try:
-            given = json.loads(given)
+            given = json.loads(given, parse_constant=_refuse_constant)
         except ValueError as error:
             at = f" (at character {error.pos:,})" if isinstance(error, json.JSONDecodeError) else ""
             problem = f"the arguments are not JSON{at}: send the call again with valid JSON"
@@ -191,6 +195,10 @@ def _call(identity: str, function: Any) -> WantedCall:
     if not isinstance(given, dict):
         return WantedCall(identity, name, {}, problem)
     return WantedCall(identity, name, given)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)  # NaN and such are Python's, and no JSON
 
 
 def _tokens(count: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -70,3 +70,8 @@ class TaskResult:
     error: str = ""
     messages: tuple[Mapping[str, Any], ...] = ()
     question: Question | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the result as dicts, lists and plain values."""
+        asked = None if self.question is None else self.question.to_dict()
+        return {**asdict(replace(self, question=None)), "question": asked}

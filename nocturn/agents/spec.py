@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from nocturn.given import approver_given, one_of, require_bool
 from nocturn.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable
 
     from nocturn.agents.events import Event
