@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from json import dumps
 from typing import TYPE_CHECKING, Annotated
 
@@ -171,9 +172,9 @@ def _options(
 ) -> RuntimeOptions:
     from nocturn.agents.spec import RuntimeOptions, vault
 
-    given = {} if timeout is None else {"deadline_seconds": timeout}
     api_key = None if key is None else vault(key)
-    return RuntimeOptions(base_url, api_key, stream=stream, on_event=shown, **given)
+    options = RuntimeOptions(base_url, api_key, stream=stream, on_event=shown)
+    return options if timeout is None else replace(options, deadline_seconds=timeout)
 
 
 @contextmanager
