@@ -25,8 +25,8 @@ from nocturn.agents.briefing import briefing, offers
 from nocturn.agents.calling import Hands
 from nocturn.agents.endpoint import environment_key, require_package
 from nocturn.agents.events import Retrying, TextDelta
+from nocturn.agents.home import compose_soul, memory_of
 from nocturn.agents.pending import AskingAloud, OpenQuestion
-from nocturn.agents.persona import compose_soul, memory_of
 from nocturn.agents.span import Span
 from nocturn.agents.spec import AgentSpec, RuntimeOptions, VaultKey, require_header
 from nocturn.agents.task import Given, Task
