@@ -1,6 +1,7 @@
 """Thousands of runs in one workspace, a tenth killed at their deadline, a tenth crashed on purpose.
 
-Each run must end as it should, with the right value; 200 concurrent ones too. At the end nothing
+Each run must end as it should, with the right value; 200 concurrent ones too. Then one session has
+1,000 lines, every twentieth of which is killed and must take nothing else back. At the end nothing
 may be left: no process, no descriptor, no thread, and the memory of host and zygote must have
 stayed flat. Exits with 1, and says what was wrong, where something is. Linux only.
 """
@@ -33,6 +34,8 @@ __all__ = ["KINDS", "Held", "Kind", "leaks", "main", "problem_of"]
 DEADLINE: Final = Limits(wall_seconds=0.02)
 GROWTH_BYTES: Final = 8 << 20
 """What the host, or the zygote, may grow by between the first tenth and the end."""
+FATAL_EVERY: Final = 20
+"""Of a session's lines one in so many is killed."""
 SETTLE_SECONDS: Final = 10.0
 """In which the last runs' threads and workers must be gone."""
 
@@ -135,13 +138,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=10_000, help="runs in a row")
     parser.add_argument("--concurrent", type=int, default=200, help="asynchronous runs at once")
+    parser.add_argument("--lines", type=int, default=1_000, help="lines of one session")
     given = parser.parse_args(arguments)
     if sys.platform != "linux":
         print("soak: it looks for what is left in /proc, so it is for Linux")
         return 0
     with tempfile.TemporaryDirectory(prefix="nocturn-soak-") as folder:
         os.environ["NOCTURN_DATA"] = f"{folder}/data"
-        problems = _soak(folder, max(len(KINDS), given.count), given.concurrent)
+        problems = _soak(folder, max(len(KINDS), given.count), given.concurrent, given.lines)
     for problem in problems[:20]:
         print(f"soak: {problem}", file=sys.stderr)
     print(
@@ -150,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if problems else 0
 
 
-def _soak(folder: str, count: int, concurrent: int) -> list[str]:
+def _soak(folder: str, count: int, concurrent: int, lines: int) -> list[str]:
     """Returns a sentence for each thing that went wrong."""
     before_all = Held.now()
     crash = _Crash()
@@ -166,6 +170,8 @@ def _soak(folder: str, count: int, concurrent: int) -> list[str]:
             problems += _in_a_row(ws, range(start, min(start + first, count)))
         problems += asyncio.run(_at_once(ws, concurrent))
         problems += leaks(warm, _settled(lambda held: not leaks(warm, held)))
+        problems += _one_session(ws, lines)
+        problems += leaks(warm, _settled(lambda held: not leaks(warm, held)))
     closed = _settled(lambda held: not leaks(before_all, held, sys.maxsize))
     problems += leaks(before_all, closed, sys.maxsize)
     return problems
@@ -180,6 +186,28 @@ def _in_a_row(ws: Workspace, numbers: range) -> list[str]:
         problems += filter(None, [problem_of(kind, number, result)])
     rate = len(numbers) / (time.monotonic() - start)
     print(f"soak: {numbers.stop} runs, {rate:,.0f} a second, {Held.now()}", file=sys.stderr)
+    return problems
+
+
+def _one_session(ws: Workspace, count: int) -> list[str]:
+    """Has one session count up, and loses nothing of it to the lines that are killed."""
+    problems: list[str] = []
+    with ws.session() as session:
+        session.eval("let n = 0")
+        warm: Held | None = None
+        for number in range(1, count + 1):
+            is_fatal = number % FATAL_EVERY == 0
+            flood = "for (;;) console.log('x'.repeat(1e5))" if is_fatal else "n"
+            result = session.eval(f"const line = {number}; n += 1; {flood}")
+            wanted = ("output_limit", None) if is_fatal else ("ok", number - number // FATAL_EVERY)
+            if (result.status, result.value) != wanted:
+                problems.append(f"line {number} gave {result.status} {result.value}, not {wanted}")
+            if number == max(1, count // 10):
+                warm = _settled(lambda held: held.processes <= 3 + WARM)
+        if warm is not None:
+            held = _settled(lambda held: not leaks(warm, held))
+            problems += leaks(warm, held)
+            print(f"soak: one session of {count} lines, {held}", file=sys.stderr)
     return problems
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from nocturn import Limits
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -23,8 +25,8 @@ def test_the_script_on_the_first_screen_runs(nocturn_workspace):
     assert ws.memory.catalog() == "people/lina.md — daughter, 7 years old, in school"
 
 
-def test_the_python_example_prints_what_it_says(tmp_path):
-    (source,) = blocks("python")
+@pytest.mark.parametrize("source", blocks("python"))
+def test_the_python_examples_print_what_they_say(tmp_path, source):
     done = subprocess.run(
         [sys.executable, "-c", source],
         cwd=tmp_path,
@@ -33,12 +35,12 @@ def test_the_python_example_prints_what_it_says(tmp_path):
         check=True,
         timeout=60,
     )
-    said = re.findall(r"#  ?(True|weather/.*)$", source, re.MULTILINE)
+    said = re.findall(r"#  ?(True|weather/.*|\d \d)$", source, re.MULTILINE)
     assert done.stdout.splitlines() == said
 
 
 def test_the_refused_call_gives_the_code_and_the_status(tmp_path):
-    (shown,) = blocks("console")
+    shown, _ = blocks("console")
     code = re.search(r"--strict '(.*)'$", shown, re.MULTILINE)[1]
     done = subprocess.run(
         [
@@ -54,6 +56,18 @@ def test_the_refused_call_gives_the_code_and_the_status(tmp_path):
     place = shown.splitlines()[2].split(" ")[0]
     assert done.stderr.splitlines()[1].startswith(f"{place} NocturnError GATE_DENIED")
     assert not (tmp_path / "ws").exists()
+
+
+def test_the_session_that_is_shown_goes_as_it_does(nocturn_workspace):
+    _, shown = blocks("console")
+    typed = re.findall(r"^> ([^.].*)$", shown, re.MULTILINE)
+    ws = nocturn_workspace()
+    ws.memory.write("people/lina.md", "daughter", "Likes dinosaurs.")
+    with ws.session(limits=Limits(wall_seconds=1)) as session:
+        results = [session.eval(line) for line in typed]
+    assert f"= {results[1].shown}\n" in shown
+    assert results[2].rolled_back
+    assert results[2].error.message.split("; ")[1] in shown
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", README))

@@ -34,7 +34,7 @@ def soak():
 
 @linux_only
 def test_a_short_soak_ends_well_and_leaves_nothing() -> None:
-    done = run(FILE, "40", "--concurrent", "20")
+    done = run(FILE, "40", "--concurrent", "20", "--lines", "60")
     assert (done.returncode, done.stdout.count("nothing is left")) == (0, 1), done.stderr
 
 

@@ -67,18 +67,20 @@ class Kin:
 
     Attributes:
         first: The one that it began with.
-        workers: Those that the host still has a handle on.
+        workers: Those that are not reaped yet, and some that are.
+        sessions: How many sessions go on with them.
         branching: Held by who has one of them fork: one at a time is ruled on.
 
     Args:
         first: As above.
     """
 
-    __slots__ = ("branching", "first", "workers")
+    __slots__ = ("branching", "first", "sessions", "workers")
 
     def __init__(self, first: Worker) -> None:
         self.first = first
         self.workers = {first}
+        self.sessions = 1
         self.branching = threading.Lock()
 
 
@@ -173,15 +175,20 @@ class Pool:
 
     def give_back(self, worker: Worker) -> None:
         """Ends a worker that was taken, and lets the next in the queue go on."""
+        with self._state:
+            self._filling = not self._closed
+        self.bury(worker)
+        self._release()
+
+    def bury(self, worker: Worker) -> None:
+        """Ends a worker, and has it reaped off everybody's path."""
         worker.kill()
         with self._state:
             self._dead.append(worker)
-            self._filling = not self._closed
             if self._keeper is None and not self._closed:
                 self._keeper = threading.Thread(target=self._keep, name="nocturn-pool", daemon=True)
                 self._keeper.start()
             self._state.notify_all()
-        self._release()
 
     def admit(self) -> None:
         """Counts one session more; they are none of those that runs wait for.
@@ -232,7 +239,10 @@ class Pool:
             return None
 
     def end_session(self, kin: Kin) -> None:
-        """Ends every process of a session and of its forks."""
+        """Ends every process of a session and of its forks.
+
+        Their sockets stay open: somebody may be at one, and its number must not be another's yet.
+        """
         with self._state:
             if kin not in self._kins:
                 return
@@ -248,9 +258,10 @@ class Pool:
                     except (OSError, EOFError):  # it is dead, and they with it
                         pass
         for worker in kin.workers:
-            worker.reap() if sys.platform != "linux" else worker.forget()
-            worker.is_kept = False
-            worker.close()
+            if sys.platform == "linux":
+                worker.forget()
+            else:
+                worker.reap()
 
     def reap(self, worker: Worker) -> int:
         """Returns the signal that ended a worker, once it is gone."""

@@ -244,6 +244,11 @@ class Worker:
         ended.register(self._pidfd, select.POLLIN)
         return bool(ended.poll(0))
 
+    @property
+    def is_reaped(self) -> bool:
+        """Whether its process id may be another's by now."""
+        return self._ended is not None
+
     def reap(self) -> int:
         """Waits for the process to be gone, once it has ended or was killed.
 

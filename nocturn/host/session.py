@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
@@ -158,9 +159,9 @@ class Session:
                 raise ConfigurationError("this machine lets no worker fork: open a new session")
             worker.is_kept = True
             worker.give_up_after(ANSWER_SECONDS)
-            worker.channel.read()  # what it says when it comes
-            twin._kin, twin._at, twin._level = self._kin, worker, self._level
-            twin._lines = self._lines
+            with suppress(WireError):  # a guest's by now: its next line will tell
+                worker.channel.read()  # what it says when it comes
+            twin._follow(self, worker)
             return twin
 
     def reset(self) -> None:
@@ -209,10 +210,9 @@ class Session:
         before = self._at
         if self._execution is None or not self._execution.ended_well():
             self._back = True
+            self._end(worker)
             if worker is before:
                 self._drop()
-            else:
-                self._end(worker)
             return
         self._lines += 1
         worker.is_kept = True
@@ -220,11 +220,18 @@ class Session:
         if worker is before:
             worker.channel.put_back(self._said)
         elif before is not None:
-            self._end(before)
+            self._close(before)
 
     def reap(self, worker: Worker) -> int:
         """Returns the signal that ended a worker."""
         return self._pool.reap(worker)
+
+    def _follow(self, other: Session, worker: Worker) -> None:
+        """Goes on from where another is, with a worker of its own."""
+        self._kin, self._at = other._kin, worker
+        self._level, self._said, self._lines = other._level, other._said, other._lines
+        if self._kin is not None:
+            self._kin.sessions += 1
 
     # ---- its processes -------------------------------------------------------------------------
 
@@ -262,31 +269,29 @@ class Session:
             # Whoever does not do as it is told has been taken over: it and all of its kin end.
             self._pool.end_session(kin)
         else:
-            kin.workers.add(child)
+            kin.workers = {child, *(each for each in kin.workers if not each.is_reaped)}
         return child
 
     def _end(self, worker: Worker) -> None:
-        worker.kill()
-        self._pool.reap(worker)
+        """Ends a line's worker. Whoever answers its calls may be at its socket, and closes it."""
         worker.is_kept = False
+        self._pool.bury(worker)
+
+    def _close(self, worker: Worker) -> None:
+        """Ends a worker that nobody is at."""
+        self._end(worker)
         worker.close()
-        if self._kin is not None:
-            self._kin.workers.discard(worker)
 
     def _drop(self) -> None:
         """Lets go of its processes; those of its forks go on."""
         kin, at = self._kin, self._at
         self._kin = self._at = None
-        if kin is None:
-            return
-        if at is not None and kin.workers - {at}:
-            kin.workers.discard(at)
-            at.kill()
-            self._pool.reap(at)
-            at.is_kept = False
-            at.close()
-        else:
-            self._pool.end_session(kin)
+        if kin is not None:
+            kin.sessions -= 1
+            if kin.sessions == 0:
+                self._pool.end_session(kin)
+        if at is not None:
+            self._close(at)
 
     def _listed(self, question: str) -> list[object]:
         answer = self._ask(question)
@@ -305,7 +310,7 @@ class Session:
                 return _answer(worker, question, announces=self._branches)
             finally:
                 if worker is not at:
-                    self._end(worker)
+                    self._close(worker)
 
     def _require_open(self) -> None:
         if self._closed:

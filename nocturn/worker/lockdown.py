@@ -393,7 +393,8 @@ def _parent(bounds: _Bounds) -> None:
 def _forks(bounds: _Bounds) -> None:
     if bounds.supervisor is None:
         return
-    os.setpgid(0, 0)
+    if os.getpgrp() != os.getpid():  # whoever leads a session leads its group, too
+        os.setpgid(0, 0)
     machine = os.uname().machine
     program = watching_program(machine)
     if program is None:

@@ -65,6 +65,8 @@ try:
         heap_bytes=67_108_864,
         cpu_seconds=asked["cpu_seconds"],
         parent_pid=parent,
+        # A session's lock, with nobody there who would allow a fork.
+        supervisor=os.close if asked["user"] == "session" else None,
         skip=skip,
     )
 except lockdown.LockdownError as problem:
@@ -93,10 +95,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "user" not in metafunc.fixturenames:
         return
     if os.name == "posix" and os.geteuid() == 0:
-        metafunc.parametrize("user", ["root", "nobody"])
+        metafunc.parametrize("user", ["root", "nobody", "session"])
     else:
         unable = pytest.mark.skip("becoming root or nobody needs root")
-        metafunc.parametrize("user", ["self", pytest.param("root", marks=unable)])
+        metafunc.parametrize("user", ["self", pytest.param("root", marks=unable), "session"])
 
 
 @pytest.fixture

@@ -45,13 +45,15 @@ def test_without_landlock_the_level_is_no_landlock(locked):
     assert held_by(locked(lacking(LANDLOCK, ENOSYS))) == ("no-landlock", wanted)
 
 
-def test_without_seccomp_the_level_is_rlimits_only(locked):
+def test_without_seccomp_the_level_is_rlimits_only(locked, user):
     wanted = {"seccomp": "off: this kernel has no seccomp that kills (EPERM)"}
+    if user == "session":
+        wanted["forks"] = "off: this kernel lets nobody rule on single forks (EPERM)"
     assert held_by(locked(lacking(SECCOMP, EPERM))) == ("rlimits-only", wanted)
 
 
 def test_root_that_cannot_become_another_user_is_told(locked, user):
-    if user != "root":
+    if user not in ("root", "session"):
         pytest.skip("an ordinary user stays who he is")
     wanted = {"privileges": "off: root could not become user 65534 here (EPERM)"}
     assert held_by(locked(lacking(SETRESUID, EPERM))) == ("rlimits-only", wanted)

@@ -94,7 +94,7 @@ def members(group):
 
 def value_of(session, source):
     result = session.eval(source)
-    assert result.ok, result
+    assert result.ok, result.error
     return result.value
 
 
