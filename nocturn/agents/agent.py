@@ -12,9 +12,8 @@ Its soul is read once, when it is made: what it remembers in a session counts fr
 from __future__ import annotations
 
 import asyncio
-import logging
+import json
 import threading
-import traceback
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +23,12 @@ from nocturn.agents.belongings import NOTE_TOOLS, Belongings, host_tools
 from nocturn.agents.briefing import briefing, offers
 from nocturn.agents.calling import Hands
 from nocturn.agents.endpoint import environment_key, require_package
-from nocturn.agents.events import Retrying, TextDelta
 from nocturn.agents.home import compose_soul, memory_of
 from nocturn.agents.pending import AskingAloud, OpenQuestion
 from nocturn.agents.span import Span
 from nocturn.agents.spec import AgentSpec, RuntimeOptions, VaultKey, require_header
 from nocturn.agents.task import Given, Task
+from nocturn.agents.teller import Teller
 from nocturn.errors import ConfigurationError, RunInterrupted
 from nocturn.given import absolute
 from nocturn.secret import Secret
@@ -39,17 +38,15 @@ from nocturn.workspace import Workspace
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
-    from nocturn.agents.events import Event
     from nocturn.agents.result import TaskResult
+    from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver
     from nocturn.stage import Stage
 
 __all__ = ["Agent", "agent_from_dir"]
-
-_LOG: Final = logging.getLogger("nocturn")
 
 
 def agent_from_dir(directory: str | os.PathLike[str], spec: AgentSpec) -> Agent:
@@ -86,8 +83,12 @@ class Agent:
     def __init__(self, folder: Path, spec: AgentSpec) -> None:
         self._spec = spec
         self._stage, self._owned = _stage_of(folder, spec)
-        memory, self._gates = memory_of(folder, self._stage) if spec.memory else ((), {})
-        self._tools = (*memory, *host_tools(spec.tools))
+        self._tools = host_tools(spec.tools)
+        self._gates: dict[str, Gate] = {}
+        if spec.memory:
+            memory, gates = memory_of(folder, self._stage)
+            self._tools += memory
+            self._gates |= gates
         self._soul: Final = compose_soul(folder)
         self._hands = Hands()
         self._lock = threading.Lock()
@@ -201,7 +202,7 @@ class Agent:
     ) -> tuple[Task, Span]:
         key = self._key(options)
         span = Span(options.deadline_seconds)
-        tell = _Teller(options.on_event, self._stage.redacted, key)
+        tell = Teller(options.on_event, self._stage.redacted, key)
         approver = self._spec.approver
         question = None
         if approver is None and self._spec.mode == "guarded":
@@ -216,7 +217,8 @@ class Agent:
             system=briefing(self._soul, self._stage, belongings.tools),
             offers=offers(belongings.tools),
             tools=belongings.tools,
-            messages=(*before, {"role": "user", "content": prompt}),
+            # What was said before, too: there may be secrets since that nobody knew of.
+            messages=_redacted((*before, {"role": "user", "content": prompt}), self._stage),
             agent=self._spec.name or "",
             redacted=self._stage.redacted,
             close=belongings.close,
@@ -275,39 +277,6 @@ class Agent:
             raise
 
 
-class _Teller:
-    """Tells a listener of events, one at a time; what it does with them changes nothing."""
-
-    def __init__(
-        self,
-        listener: Callable[[Event], None] | None,
-        redacted: Callable[[Any], Any],
-        key: str,
-    ) -> None:
-        self._listener = listener
-        self._redacted = redacted
-        self._key = key
-        self._lock = threading.Lock()
-
-    def __call__(self, event: Event) -> None:
-        if self._listener is None:
-            return
-        if isinstance(event, TextDelta):
-            event = TextDelta(self._clean(event.text))
-        elif isinstance(event, Retrying):
-            event = Retrying(event.attempt, event.wait_seconds, self._clean(event.why))
-        try:
-            with self._lock:
-                self._listener(event)
-        except Exception:  # noqa: BLE001 - whoever looks on decides nothing
-            words = self._redacted(traceback.format_exc())
-            _LOG.error("on_event broke\n%s", visible(words))
-
-    def _clean(self, text: str) -> str:
-        cleaned: str = self._redacted(text.replace(self._key, "[REDACTED]"))
-        return cleaned
-
-
 @dataclass(frozen=True, slots=True)
 class _Key:
     """The endpoint's key, as a source of secrets."""
@@ -331,6 +300,25 @@ def _stage_of(folder: Path, spec: AgentSpec) -> tuple[Stage, bool]:
     from nocturn.agents.bare import BareStage
 
     return BareStage(folder, spec.secrets), True
+
+
+def _redacted(messages: Iterable[Mapping[str, Any]], stage: Stage) -> list[dict[str, Any]]:
+    """Returns messages without secrets; what the protocol itself says in them stays."""
+    cleaned: list[dict[str, Any]] = []
+    for each in messages:
+        message = dict(each)
+        if isinstance(said := message.get("content"), str):
+            message["content"] = stage.redacted(said.encode("utf-8", "replace").decode())
+        if "tool_calls" in message:
+            message["tool_calls"] = [_call_redacted(call, stage) for call in message["tool_calls"]]
+        cleaned.append(message)
+    return cleaned
+
+
+def _call_redacted(call: Mapping[str, Any], stage: Stage) -> dict[str, Any]:
+    function = call["function"]
+    arguments = json.dumps(stage.redacted(json.loads(function["arguments"])))
+    return {**call, "function": {**function, "arguments": arguments}}
 
 
 def _vault_key(stage: Stage, name: str) -> str:

@@ -158,12 +158,11 @@ class Endpoint:
             request["tools"] = tools
         if self._options.stream:
             request |= {"stream": True, "stream_options": {"include_usage": True}}
+        create: Any = self._client.chat.completions.with_streaming_response.create
         self.requests += 1
         self._refused = None
         try:
-            async with self._client.chat.completions.with_streaming_response.create(
-                **request
-            ) as response:
+            async with create(**request) as response:
                 return await self._read(response)
         except self._failures as error:
             failure = self._refused or _failure(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nocturn.agents.reply import CALLS_A_TURN, ModelError, parsed, refuse_error
+from nocturn.agents.reply import CALLS_A_TURN, ModelError, is_list, is_object, parsed, refuse_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,17 +80,17 @@ class Gathering:
                 self._chunk(parsed(data))
 
     def _chunk(self, chunk: Any) -> None:
-        if not isinstance(chunk, dict):
+        if not is_object(chunk):
             raise ModelError("the model's answer cannot be read: a piece of it is no object")
         refuse_error(chunk)
         self._usage = chunk.get("usage") or self._usage
-        choices = chunk.get("choices") or []  # the last chunk, with the usage, has none
-        if not isinstance(choices, list) or not all(isinstance(each, dict) for each in choices):
+        choices: Any = chunk.get("choices") or []  # the last chunk, with the usage, has none
+        if not is_list(choices) or not all(is_object(each) for each in choices):
             raise ModelError("the model's answer cannot be read: choices is no list of objects")
         for choice in choices[:1]:
             self._finish = choice.get("finish_reason") or self._finish
             delta = choice.get("delta")
-            if isinstance(delta, dict):
+            if is_object(delta):
                 self._delta(delta)
 
     def _delta(self, delta: dict[str, Any]) -> None:
@@ -102,15 +102,15 @@ class Gathering:
                 self._text.append(text)
                 if text:
                     self._tell(text)
-        fragments = delta.get("tool_calls") or []
-        if not isinstance(fragments, list) or not all(isinstance(f, dict) for f in fragments):
+        fragments: Any = delta.get("tool_calls") or []
+        if not is_list(fragments) or not all(is_object(f) for f in fragments):
             raise ModelError("the model's answer cannot be read: tool_calls is no list of objects")
         for fragment in fragments:
             self._fragment(fragment)
 
     def _fragment(self, fragment: dict[str, Any]) -> None:
         function = fragment.get("function")
-        function = function if isinstance(function, dict) else {}
+        function = function if is_object(function) else {}
         at = self._place(fragment)
         call = self._calls[at]
         call["id"] = call["id"] or fragment.get("id")

@@ -10,7 +10,18 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
-__all__ = ["CALLS_A_TURN", "ModelError", "Reply", "WantedCall", "parsed", "reply_of"]
+__all__ = [
+    "CALLS_A_TURN",
+    "ModelError",
+    "Reply",
+    "WantedCall",
+    "is_list",
+    "is_object",
+    "parsed",
+    "refuse_error",
+    "reply_of",
+    "words_of",
+]
 
 CALLS_A_TURN: Final = 128
 """An answer with more calls is nonsense; how many of them are made is the loop's business."""
@@ -86,6 +97,16 @@ def parsed(data: bytes | str) -> Any:
     raise ModelError(f"the model's answer is {kind}: is base_url the place of /chat/completions?")
 
 
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Returns whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: Any) -> TypeGuard[list[Any]]:
+    """Returns whether a JSON value is a list."""
+    return isinstance(value, list)
+
+
 def reply_of(body: Any) -> Reply:
     """Returns the answer in a ``chat.completion``; ``role``, ``id`` and such may be missing.
 
@@ -98,7 +119,7 @@ def reply_of(body: Any) -> Reply:
     body = _object(body, "answer")
     refuse_error(body)
     choices = body.get("choices")
-    if not isinstance(choices, list):
+    if not is_list(choices):
         raise _nonsense("choices is no list")
     if not choices:
         raise _nonsense("choices is empty")
@@ -113,7 +134,7 @@ def reply_of(body: Any) -> Reply:
     if text is None and not calls and not stopped:
         raise _nonsense("it has neither text nor calls")
     usage = body.get("usage")
-    counted: dict[str, Any] = usage if isinstance(usage, dict) else {}
+    counted: dict[str, Any] = usage if is_object(usage) else {}
     return Reply(
         text or "",
         calls,
@@ -131,13 +152,13 @@ def refuse_error(body: dict[str, Any]) -> None:
 
 def words_of(body: Any) -> str:
     """Returns what the server says went wrong; empty where that cannot be found."""
-    error = body.get("error") if isinstance(body, dict) else body
-    said = error.get("message") if isinstance(error, dict) else error
+    error = body.get("error") if is_object(body) else body
+    said = error.get("message") if is_object(error) else error
     return said if isinstance(said, str) else ""
 
 
 def _object(value: Any, what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise _nonsense(f"its {what} is no object")
     return value
 
@@ -146,7 +167,7 @@ def _text_of(content: Any) -> str | None:
     """Returns a content's text: a string, or parts of which those of type text count."""
     if content is None or isinstance(content, str):
         return content
-    if not isinstance(content, list) or not all(isinstance(each, dict) for each in content):
+    if not is_list(content) or not all(is_object(each) for each in content):
         raise _nonsense("its content is no text")
     texts = [each["text"] for each in content if isinstance(each.get("text"), str)]
     return "".join(texts) if texts else None
@@ -155,7 +176,7 @@ def _text_of(content: Any) -> str | None:
 def _calls_of(wanted: Any) -> tuple[WantedCall, ...]:
     if wanted is None:
         return ()
-    if not isinstance(wanted, list):
+    if not is_list(wanted):
         raise _nonsense("its tool_calls is no list")
     if len(wanted) > CALLS_A_TURN:
         raise _nonsense(f"it wants {len(wanted):,} calls at once, and {CALLS_A_TURN} are the most")
@@ -178,7 +199,7 @@ def _is_identity(given: Any) -> TypeGuard[str]:
 
 
 def _call(identity: str, function: Any) -> WantedCall:
-    function = function if isinstance(function, dict) else {}
+    function = function if is_object(function) else {}
     name, given = function.get("name"), function.get("arguments")
     name = name if isinstance(name, str) else ""
     problem = "the arguments are no JSON object: give one, such as {}"
@@ -192,7 +213,7 @@ def _call(identity: str, function: Any) -> WantedCall:
             problem = f"the arguments are not JSON{at}: send the call again with valid JSON"
         except RecursionError:
             problem = "the arguments are nested too deeply: send a flatter object"
-    if not isinstance(given, dict):
+    if not is_object(given):
         return WantedCall(identity, name, {}, problem)
     return WantedCall(identity, name, given)
 

@@ -12,7 +12,7 @@ import logging
 import threading
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.agents.calling import Calling
@@ -59,7 +59,7 @@ class Given:
         system: The system prompt; empty for none.
         offers: The tools as the protocol has them.
         tools: The tools.
-        messages: The conversation, the prompt at its end.
+        messages: The conversation, the prompt at its end; redacted, as all that is added to it.
         agent: The agent's name; empty where it has none.
         redacted: Takes every secret out of what JSON can hold.
         close: Ends what the tools are at.
@@ -200,7 +200,7 @@ class Task:
         try:
             while self._turns < given.options.max_turns:
                 reply = self._asked(runner, endpoint)
-                self._take(reply, endpoint.requests)
+                reply = self._take(reply)
                 if reply.stopped:
                     return "incomplete", _STOPPED_SHORT[reply.stopped]
                 if not reply.calls:
@@ -237,37 +237,27 @@ class Task:
                 loop.call_soon_threadsafe(request.cancel)
 
     def _told(self) -> list[dict[str, Any]]:
-        """Returns the messages as they go out: all is redacted here, whenever it was said."""
+        """Returns the messages as they go out."""
         system = [{"role": "system", "content": self._given.system}] if self._given.system else []
-        return self._clean([*system, *self._messages])
+        return [*system, *self._messages]
 
-    def _clean(self, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Returns messages without secrets; what the protocol itself says in them stays."""
-        redacted, cleaned = self._given.redacted, []
-        for each in messages:
-            message = dict(each)
-            if message.get("content") is not None:
-                message["content"] = redacted(_utf8(message["content"]))
-            if "tool_calls" in message:
-                message["tool_calls"] = [
-                    {**call, "function": {**call["function"], "arguments": _json(redacted(
-                        json.loads(call["function"]["arguments"])
-                    ))}}
-                    for call in message["tool_calls"]
-                ]  # fmt: skip
-            cleaned.append(message)
-        return cleaned
-
-    def _take(self, reply: Reply, requests: int) -> None:
+    def _take(self, reply: Reply) -> Reply:
+        """Takes an answer in; returns it with no secret in what the calls are called."""
+        calls = tuple(
+            each if self._given.redacted(each.id) == each.id else replace(each, id=f"call_{at}")
+            for at, each in enumerate(reply.calls)
+        )
+        reply = replace(reply, text=self._given.redacted(_utf8(reply.text)), calls=calls)
         self._turns += 1
         self._text = reply.text or self._text
         self._usage = Usage(
-            requests,
+            self._usage.requests,
             self._usage.input_tokens + reply.input_tokens,
             self._usage.output_tokens + reply.output_tokens,
         )
-        if reply.text and (reply.stopped or not reply.calls):
+        if reply.text and (reply.stopped or not calls):
             self._messages.append({"role": "assistant", "content": reply.text})
+        return reply
 
     def _make(self, reply: Reply) -> None:
         """Makes the calls of a turn, and puts them into the conversation with their outcomes."""
@@ -276,19 +266,21 @@ class Task:
             self._calling.make(reply.calls, results)
         finally:  # a call that was made is told of, whatever stopped the run
             said: list[dict[str, Any]] = []
-            self._messages.append(
-                {"role": "assistant", "content": reply.text or None, "tool_calls": said}
-            )
+            outcomes: list[dict[str, Any]] = []
             for call, result in zip(reply.calls, results, strict=True):
-                name = call.tool if is_tool_name(call.tool) else "no_such_tool"
-                identity = call.id if self._given.redacted(call.id) == call.id else "call"
-                function = {"name": name, "arguments": _json(call.arguments)}
-                said.append({"id": identity, "type": "function", "function": function})
+                name = self._given.redacted(call.tool)
+                name = name if is_tool_name(name) else "no_such_tool"
+                arguments = _json(self._given.redacted(call.arguments))
+                function = {"name": name, "arguments": arguments}
+                said.append({"id": call.id, "type": "function", "function": function})
                 outcome = result or ToolResult(_UNKNOWN_OUTCOME, is_error=True)
-                self._messages.append(
-                    {"role": "tool", "tool_call_id": identity, "content": outcome.output}
+                outcomes.append(
+                    {"role": "tool", "tool_call_id": call.id, "content": outcome.output}
                 )
                 self._calls.append(CallMade(name, outcome.is_error, outcome.ruling))
+            content = reply.text or None
+            message = {"role": "assistant", "content": content, "tool_calls": said}
+            self._messages += [message, *outcomes]
 
     def _so_far(self, status: Status, why: str) -> TaskResult:
         redacted = self._given.redacted
@@ -296,12 +288,12 @@ class Task:
         try:
             return TaskResult(
                 status,
-                redacted(_utf8(self._text)),
+                self._text,
                 self._turns,
                 tuple(self._calls),
                 self._usage,
                 _short(visible(redacted(_utf8(why)), keep="")),
-                tuple(self._clean(self._messages)),
+                tuple(self._messages),
                 None if self._open is None else self._open.question,
             )
         except NocturnError as error:  # what must not leave cannot be read: nothing is told

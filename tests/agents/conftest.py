@@ -14,7 +14,10 @@ def call(tool, arguments, identity="c1"):
     """A message that calls one tool; bare, as some servers send it."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     function = {"name": tool, "arguments": text}
-    return {"content": None, "tool_calls": [{"id": identity, "type": "function", "function": function}]}
+    return {
+        "content": None,
+        "tool_calls": [{"id": identity, "type": "function", "function": function}],
+    }
 
 
 def pieces(message, finish="stop"):
@@ -91,7 +94,10 @@ class ModelServer:
             answer.send(handler, self)
             return
         if request.get("stream"):
-            events = [*(f"data: {json.dumps(each)}\n\n" for each in pieces(answer)), "data: [DONE]\n\n"]
+            events = [
+                *(f"data: {json.dumps(each)}\n\n" for each in pieces(answer)),
+                "data: [DONE]\n\n",
+            ]
             send(handler, 200, "".join(events).encode(), "text/event-stream")
         else:
             send(handler, 200, json.dumps({"choices": [{"message": answer}]}).encode())
@@ -113,29 +119,37 @@ class ModelServer:
         yield from self.faults_of_order(request["messages"])
 
     def faults_of_order(self, messages):
+        if "system" in [each["role"] for each in messages[1:]]:
+            yield "the system prompt is not first"
         waiting = []
-        for at, each in enumerate(messages):
-            role = each["role"]
-            if waiting and role != "tool":
+        for each in messages:
+            if waiting and each["role"] != "tool":
                 yield f"{waiting} were not answered right after"
-            if role == "system" and at:
-                yield "the system prompt is not first"
-            elif role == "tool":
-                if each["tool_call_id"] not in waiting:
-                    yield f"nobody called {each['tool_call_id']}"
-                else:
-                    waiting.remove(each["tool_call_id"])
-            elif role == "assistant":
+            if each["role"] == "assistant":
                 calls = each.get("tool_calls") or []
                 waiting = [one["id"] for one in calls]
-                for one in calls:
-                    json.loads(one["function"]["arguments"])
-                if not calls and not each["content"]:
-                    yield "an assistant said nothing"
-            if role != "assistant" and not isinstance(each["content"], str):
+                yield from faults_of_speech(each, calls)
+            elif not isinstance(each["content"], str):
                 yield "content is no text"
+            elif each["role"] == "tool":
+                yield from faults_of_outcome(each, waiting)
         if waiting or messages[-1]["role"] not in ("user", "tool"):
             yield "it is not the model's turn"
+
+
+def faults_of_speech(message, calls):
+    for each in calls:
+        if not isinstance(json.loads(each["function"]["arguments"]), dict):
+            yield "the arguments of a call are no object"
+    if not calls and not message["content"]:
+        yield "an assistant said nothing"
+
+
+def faults_of_outcome(message, waiting):
+    if message["tool_call_id"] in waiting:
+        waiting.remove(message["tool_call_id"])
+    else:
+        yield f"nobody called {message['tool_call_id']}, or it was answered before"
 
 
 def send(handler, status, body, kind="application/json", **headers):
