@@ -318,6 +318,31 @@ interface NocturnCall<Async extends boolean> {
     limit?: number;
   }): NocturnReply<Array<Record<string, any>>, Async>;
   /**
+   * Keep what you have learned for the sessions to come: add an entry, correct it, drop it.
+   *
+   * Worth keeping is what will still matter in a month: who the user is, what they like and
+   * dislike, what was decided, how they want you to work. Not worth it: what only this talk is
+   * about, what can be looked up, secrets. Keep one fact in one entry; when a fact changes,
+   * replace its entry rather than adding another. What you change is on the disk at once; you
+   * will be told of it from the next session on.
+   *
+   * One line of text:
+   *
+   *     ok (add → MEMORY.md); loads next session
+   */
+  (tool: "memory", args: {
+    /** add: a new entry. replace, remove: a text that is there. */
+    action: "add" | "replace" | "remove";
+    /** For add the entry, one fact in a line. For the others the text exactly as it stands there. */
+    text: string;
+    /** self: your own notes, MEMORY.md. user: what you know of the user, USER.md. */
+    target?: "self" | "user";
+    /** For replace: what is to stand there instead. */
+    with?: string;
+    /** Whether all is meant, where text is there twice. */
+    all?: boolean;
+  }): NocturnReply<string, Async>;
+  /**
    * The present date and time, and the time zone of the person.
    *
    * Now, as text with the local offset, as a number, and the local zone:
@@ -438,8 +463,14 @@ interface Nocturn {
       ifVersion?: string | null;
     }) => Record<string, any>>;
   };
+  readonly persona: {
+    readonly add: NocturnWrapper<(text: string, given?: { target?: "self" | "user" }) => string>;
+    readonly replace: NocturnWrapper<(text: string, instead: string, given?: { target?: "self" | "user"; all?: boolean }) => string>;
+    readonly remove: NocturnWrapper<(text: string, given?: { target?: "self" | "user"; all?: boolean }) => string>;
+  };
 }
 declare module "nocturn" {
   export const now: Nocturn["now"];
   export const memory: Nocturn["memory"];
+  export const persona: Nocturn["persona"];
 }

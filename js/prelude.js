@@ -360,6 +360,15 @@
     remove: wrapper("memory_remove", (path, given) =>
       named({ __proto__: null, path, ...options(given, "ifVersion") })),
   });
+  const persona = freeze({
+    __proto__: null,
+    add: wrapper("memory", (text, given) =>
+      named({ __proto__: null, action: "add", text, ...options(given, "target") })),
+    replace: wrapper("memory", (text, instead, given) =>
+      named({ __proto__: null, action: "replace", text, with: instead, ...options(given, "target", "all") })),
+    remove: wrapper("memory", (text, given) =>
+      named({ __proto__: null, action: "remove", text, ...options(given, "target", "all") })),
+  });
 
   freeze(call);
   freeze(callAsync);
@@ -634,7 +643,7 @@
     if (begun) return; // a session's next line
     begun = true;
     replace(Math, "random", randomFrom(given.seed));
-    const nocturn = freeze({ __proto__: null, call, callAsync, memory, now, args: freeze(given.args) });
+    const nocturn = freeze({ __proto__: null, call, callAsync, memory, persona, now, args: freeze(given.args) });
     defineProperty(world, "nocturn", {
       __proto__: null, value: nocturn, writable: false, enumerable: false, configurable: false,
     });
@@ -648,7 +657,7 @@
 
   const OWN_MODULE =
     "const all = globalThis.nocturn;\nexport default all;\n" +
-    "export const { call, callAsync, memory, now, args } = all;\n" +
+    "export const { call, callAsync, memory, persona, now, args } = all;\n" +
     "const { NocturnError } = globalThis;\nexport { NocturnError };\n";
   let modules = create(null);
 
@@ -769,7 +778,7 @@
   function warm(text) {
     const given = parse(text);
     replace(Math, "random", randomFrom(given.seed));
-    replace(globalThis, "nocturn", freeze({ __proto__: null, call, callAsync, memory, now, args: freeze(given.args) }));
+    replace(globalThis, "nocturn", freeze({ __proto__: null, call, callAsync, memory, persona, now, args: freeze(given.args) }));
     delete globalThis.nocturn;
     native.source = outcome.source = given.source;
     native.name = given.name;

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
             ...
 
 
-__all__ = ["Conversation", "NoClock"]
+__all__ = ["Conversation", "NoClock", "call_of"]
 
 
 class Conversation:
@@ -105,13 +105,10 @@ class Conversation:
         Raises:
             NocturnError: The call was refused or failed.
         """
-        call = Call(name, arguments)
-        try:
-            text = json.dumps(arguments, ensure_ascii=False)
-        except (TypeError, ValueError, RecursionError):
-            call.problem = "the arguments are not JSON values"
-        else:
-            call.size_bytes = len(text.encode("utf-8", "surrogatepass"))
+        return self.dispatch(call_of(name, arguments))
+
+    def dispatch(self, call: Call) -> Any:
+        """Runs a call, which knows afterwards what became of it; otherwise as :meth:`call`."""
         value = self.dispatcher.dispatch(call, self._caller, self._limits.call_bytes)
         if not self._caller.dry:
             return value
@@ -170,6 +167,18 @@ class Conversation:
             clock=execution.clock,
             alive=lambda: self._caller.alive() and execution.alive(),
         )
+
+
+def call_of(name: str, arguments: Any) -> Call:
+    """Returns a call as it comes from Python."""
+    call = Call(name, arguments)
+    try:
+        text = json.dumps(arguments, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        call.problem = "the arguments are not JSON values"
+    else:
+        call.size_bytes = len(text.encode("utf-8", "surrogatepass"))
+    return call
 
 
 class NoClock:

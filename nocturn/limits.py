@@ -22,6 +22,10 @@ NOTE_READ_BYTES: Final = 131_072
 NOTE_PATH_BYTES: Final = 1_024
 NAME_PART_BYTES: Final = 255
 """One part of a path: the limit of ext4, APFS (255 UTF-8 bytes there too) and, nearly, NTFS."""
+PERSONA_TEXT_BYTES: Final = 65_536
+"""One text of a persona's memory, in UTF-8."""
+PERSONA_FILE_BYTES: Final = 2_097_152
+"""A persona's file: no tool makes a larger one, and of a larger one the prompt has so much."""
 SUMMARY_RAW_BYTES: Final = 4_096
 SUMMARY_CODE_POINTS: Final = 120
 PREAMBLE_BYTES: Final = 16_384

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # typing, and much else, would cost each cold start what it n
     from nocturn.guard.caller import Caller, Standing
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver, Clock, SecretSource
+    from nocturn.guard.scanner import Scanner
     from nocturn.host.execution import Execution
     from nocturn.host.result import CallRecord, ConsoleLine, RunResult
     from nocturn.host.session import Session
@@ -128,6 +129,11 @@ class Stage:
             ConfigurationError: They are none, or cannot be read.
         """
         self._secrecy.guard(sources)
+
+    @property
+    def scanner(self) -> Scanner:
+        """What finds the secrets of here, and takes them out."""
+        return self._secrecy.scanner
 
     @property
     def limits(self) -> Limits:

@@ -17,6 +17,7 @@ from nocturn.store.data import data_folder
 from nocturn.store.journal import JournalFile
 from nocturn.store.keys import LocalKey
 from nocturn.store.notes import NoteStore
+from nocturn.store.persona import PersonaStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +83,12 @@ class Stores:
     def notes(self) -> NoteStore:
         """The notes as files."""
         return NoteStore(self._workspace / "memory", self._version_of, self._outer / "trash")
+
+    @cached_property
+    def persona(self) -> PersonaStore:
+        """The persona's files, which an agent writes in with ``memory``."""
+        folder, scanner = self._workspace / "persona", self._secrecy.scanner
+        return PersonaStore(folder, self._outer, self._version_of, scanner.spans)
 
     @cached_property
     def catalog(self) -> NoteCatalog:

@@ -227,21 +227,29 @@ class Workspace(Stage):
 
     # ---- the wiring, each room on first use ------------------------------------------------------
 
+    def inbox_approver(self, alive: Callable[[], bool] | None = None) -> Approver:
+        """Returns an approver that asks in the inbox, as runs in mode ``guarded`` do.
+
+        Args:
+            alive: Whether an answer is still wanted; None: as long as the workspace is open.
+        """
+        from nocturn.guard.out_of_band import BoxApprover
+        from nocturn.limits import ASK_SECONDS
+
+        return BoxApprover(
+            lambda: self.inbox,
+            lambda: (alive is None or alive()) and not self._closed,
+            self._ask_seconds or ASK_SECONDS,
+            self._tell_of_question,
+        )
+
     def _out_of_band(self, alive: Callable[[], bool]) -> Asking | None:
         """Returns who asks for a run that nobody looks on at; None where the approver does."""
         if self._approver is not None:
             return None
         from nocturn.guard.asking import Asking
-        from nocturn.guard.out_of_band import BoxApprover
-        from nocturn.limits import ASK_SECONDS
 
-        approver = BoxApprover(
-            lambda: self.inbox,
-            lambda: alive() and not self._closed,
-            self._ask_seconds or ASK_SECONDS,
-            self._tell_of_question,
-        )
-        return Asking(approver, self._secrecy.scanner.redact)
+        return Asking(self.inbox_approver(alive), self._secrecy.scanner.redact)
 
     def _checkup(self, fix: bool) -> list[dict[str, Any]]:
         from nocturn.checkup import check
@@ -271,7 +279,7 @@ class Workspace(Stage):
 
         scanner, stores = self._secrecy.scanner, self._stores
         journal = stores.journal
-        own = built_in_tools(stores.notes, lambda: stores.search, scanner)
+        own = built_in_tools(stores.notes, stores.persona, lambda: stores.search, scanner)
         registry = Registry((*own, *self._own_tools))
         return Dispatcher(registry, Screen(scanner, journal), scanner, self._gate, journal)
 

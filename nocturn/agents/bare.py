@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nocturn.guard.ports import SecretSource
     from nocturn.registry.dispatch import Dispatcher
 
-__all__ = ["BareStage"]
+__all__ = ["BareStage", "NoGrants"]
 
 
 class BareStage(Stage):
@@ -44,11 +44,12 @@ class BareStage(Stage):
         from nocturn.registry.tool import Registry
         from nocturn.store.data import data_folder
         from nocturn.store.journal import JournalFile
+        from nocturn.store.persona import outer_of
 
         scanner = self._secrecy.scanner
-        journal = JournalFile(self._persona / ".nocturn", data_folder())
+        journal = JournalFile(outer_of(self._persona), data_folder())
         # No rule names anything, so that what a host's tool would do is asked.
-        gate = Gate(Policy(), _NoGrants(), None, scanner.redact)
+        gate = Gate(Policy(), NoGrants(), None, scanner.redact)
         return Dispatcher(Registry(), Screen(scanner, journal), scanner, gate, journal)
 
     def _out_of_band(self, alive: Callable[[], bool]) -> Asking | None:
@@ -56,13 +57,19 @@ class BareStage(Stage):
         return None
 
 
-class _NoGrants:
+class NoGrants:
     """No yes outlasts the agent."""
 
     def load(self) -> tuple[Grant, ...]:
+        """Returns none."""
         return ()
 
     def add(self, grant: Grant) -> None:
+        """Keeps none.
+
+        Raises:
+            NocturnError: ``STORAGE``, always.
+        """
         del grant
         message = "a yes for always needs a workspace to be kept in: answer for this session"
         raise NocturnError(STORAGE, message)

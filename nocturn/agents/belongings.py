@@ -6,20 +6,22 @@ They are one conversation to the guard, so that what a script is refused counts 
 
 from __future__ import annotations
 
+import inspect
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from nocturn.agents.code_run import code_run_tool
-from nocturn.agents.saying import as_text
+from nocturn.agents.saying import as_text, plain_schema
 from nocturn.agents.tool import ToolContext, ToolResult
+from nocturn.conversation import call_of
 from nocturn.errors import INTERNAL, ConfigurationError, NocturnError
 from nocturn.names import is_tool_name
 from nocturn.registry.tool import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from typing import Self
 
     from nocturn.agents.tool import AgentTool
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver
     from nocturn.host.result import RunResult
+    from nocturn.limits import Limits
     from nocturn.memory import ModeName
     from nocturn.stage import Stage
 
@@ -40,6 +43,8 @@ NOTE_TOOLS: Final = (
     "memory_write",
 )
 """What an agent has of a workspace."""
+SAID_BYTES: Final = 262_144
+"""What a script may print, and return; all of it is searched for secrets before it is cut."""
 
 
 class Belongings:
@@ -76,6 +81,7 @@ class Belongings:
             tools=notes,
             more=(*tools, code_run),
             gates=gates,
+            limits=_limits(stage.limits),
             approver=approver,
         )
 
@@ -115,6 +121,15 @@ def host_tools(given: Iterable[Tool | AgentTool]) -> list[Tool]:
     return [each if isinstance(each, Tool) else _adopted(each) for each in given]
 
 
+def _limits(limits: Limits) -> Limits:
+    """Returns what a model's script may use: to print what the model is not told is of no use."""
+    return replace(
+        limits,
+        console_bytes=min(limits.console_bytes, SAID_BYTES),
+        value_bytes=min(limits.value_bytes, SAID_BYTES),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Offered:
     """A tool of the registry, as a model is offered it."""
@@ -134,29 +149,16 @@ class _Offered:
     def parameters(self) -> Mapping[str, Any]:
         if isinstance(self._tool, _Adopted):
             return self._tool.schema()
-        return _told(self._tool.schema())
+        return plain_schema(self._tool.schema())
 
     def execute(self, arguments: Mapping[str, Any], ctx: ToolContext | None = None) -> ToolResult:
         del ctx  # the conversation knows whose it is, and whether it goes on
+        call = call_of(self.name, arguments)
         try:
-            value = self._conversation.call(self.name, arguments)
+            value = self._conversation.dispatch(call)
         except NocturnError as error:
-            return ToolResult(as_text(str(error)), is_error=True)
-        return ToolResult(as_text(value))
-
-
-def _told(schema: Any) -> Any:
-    """Returns a schema without what pydantic adds: titles, and null where nothing need be given."""
-    if isinstance(schema, dict):
-        said: dict[str, Any] = schema  # pyright: ignore[reportUnknownVariableType] - JSON's
-        return {
-            key: {name: _told(each) for name, each in value.items()}
-            if key == "properties"
-            else _told(value)
-            for key, value in said.items()
-            if key != "title" and not (key == "default" and value is None)
-        }
-    return [_told(each) for each in schema] if isinstance(schema, list) else schema  # pyright: ignore[reportUnknownVariableType] - JSON's
+            return ToolResult(as_text(str(error)), is_error=True, ruling=call.ruling or "")
+        return ToolResult(as_text(value), ruling=call.ruling or "")
 
 
 class _Adopted(Tool):
@@ -179,14 +181,16 @@ def _adopted(given: AgentTool) -> Tool:
             f"tools has a {type(given).__name__}: put @nocturn.tool on a function, or give "
             "something with name, description, parameters and execute"
         )
+    try:
+        json.dumps(parameters)
+    except (TypeError, ValueError, RecursionError):
+        raise ConfigurationError(f"tool {name}: its parameters are no JSON schema") from None
     if not is_tool_name(name):
         raise ConfigurationError(f"tool name {name!r} is not 1 to 64 of a-z, A-Z, 0-9, _ and -")
 
-    def function(arguments: dict[str, Any]) -> str:
-        result = given.execute(arguments, ToolContext())
-        if result.is_error is not False:
-            raise NocturnError(INTERNAL, str(result.output))
-        return str(result.output)
+    def function(arguments: dict[str, Any]) -> Any:
+        result: Any = given.execute(arguments, ToolContext())
+        return _later(result) if inspect.isawaitable(result) else _output(result)
 
     return _Adopted(
         name=name,
@@ -196,3 +200,14 @@ def _adopted(given: AgentTool) -> Tool:
         function=function,
         page={"parameters": parameters},
     )
+
+
+async def _later(result: Awaitable[Any]) -> str:
+    return _output(await result)
+
+
+def _output(result: Any) -> str:
+    """Returns what a tool of another kind has said; a failure of its is one of ours."""
+    if result.is_error is not False:
+        raise NocturnError(INTERNAL, str(result.output))
+    return str(result.output)

@@ -37,10 +37,12 @@ class ToolResult:
     Attributes:
         output: The text.
         is_error: Whether it says what went wrong.
+        ruling: What the gate said; empty where nothing was ruled on. Not for the model.
     """
 
     output: str
     is_error: bool = False
+    ruling: str = ""
 
 
 class AgentTool(Protocol):

@@ -11,7 +11,15 @@ if TYPE_CHECKING:
 
     from nocturn.host.result import RunResult
 
-__all__ = ["INTERRUPTED", "OUR_FAULT", "TOO_LITTLE_ISOLATION", "USAGE", "of_error", "of_result"]
+__all__ = [
+    "INTERRUPTED",
+    "OUR_FAULT",
+    "TOO_LITTLE_ISOLATION",
+    "USAGE",
+    "of_error",
+    "of_result",
+    "of_task",
+]
 
 USAGE: Final = 2
 """Usage, configuration, ``refused_source``."""
@@ -30,6 +38,14 @@ _OF_STATUS: Final = {
     "worker_died": OUR_FAULT,
     "cancelled": INTERRUPTED,
 }
+_OF_TASK: Final = {
+    "done": 0,
+    "pending": 1,
+    "incomplete": 1,
+    "error": 1,
+    "timeout": 124,
+    "interrupted": INTERRUPTED,
+}
 _OF_CODE: Final = {errors.GATE_DENIED: 3, errors.LEAK_BLOCKED: 3, errors.PATH_ESCAPE: 3}
 
 
@@ -38,6 +54,11 @@ def of_result(result: RunResult) -> int:
     if result.status == "guest_error" and result.error is not None:
         return of_error(result.error.code, result.error.detail)
     return _OF_STATUS[result.status]
+
+
+def of_task(status: str) -> int:
+    """Returns the exit status of what an agent was to do."""
+    return _OF_TASK[status]
 
 
 def of_error(code: str | None, detail: Mapping[str, Any]) -> int:

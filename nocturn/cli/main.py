@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from nocturn.cli import codes
+from nocturn.cli.agent import agent as agents
+from nocturn.cli.agent import prompt
 from nocturn.cli.approvals import approvals
 from nocturn.cli.backup import backup
 from nocturn.cli.doctor import doctor
@@ -66,6 +68,7 @@ app.add_typer(vault)
 app.add_typer(policy)
 app.add_typer(grants)
 app.add_typer(approvals)
+app.add_typer(agents)
 
 
 def _print_version(wanted: bool) -> None:
@@ -262,7 +265,7 @@ def types(workspace: Folder = None) -> int:
 app.command("undo")(undo_run)
 
 # In the order in which help lists them: after what is used most.
-for _command in (repl, init, log, backup, serve, scan, trust, doctor):
+for _command in (repl, prompt, init, log, backup, serve, scan, trust, doctor):
     app.command()(_command)
 
 

@@ -10,6 +10,8 @@ import typer
 from nocturn.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from nocturn.guard.approver import TerminalApprover
+    from nocturn.guard.ports import EnvironmentSecrets
     from nocturn.limits import Limits
     from nocturn.memory import ModeName
     from nocturn.workspace import Workspace
@@ -31,6 +33,8 @@ __all__ = [
     "limits_of",
     "mode_of",
     "open_workspace",
+    "person_of",
+    "secrets_of",
 ]
 
 READ_BYTES: Final = 16 * 1_048_576
@@ -117,22 +121,36 @@ def open_workspace(
     Raises:
         ConfigurationError: It is a file, or an option is not usable.
     """
-    from nocturn.guard.ports import EnvironmentSecrets
     from nocturn.workspace import Workspace
 
-    approver = None
-    if mode == "watched":
-        from nocturn.guard.approver import TerminalApprover
-        from nocturn.limits import ASK_SECONDS
-
-        approver = TerminalApprover(timeout_seconds=ASK_SECONDS if within is None else within)
     return Workspace(
         folder or _default_folder(),
-        approver=approver,
-        secrets=[EnvironmentSecrets(*secret_env)] if secret_env else [],
+        approver=person_of(mode, within),
+        secrets=secrets_of(secret_env),
         isolation="best-effort" if isolation == "best-effort" else _full(isolation),
         ask_seconds=within,
     )
+
+
+def person_of(mode: ModeName, within: float | None) -> TerminalApprover | None:
+    """Returns who is asked at the terminal; None where nobody looks on."""
+    if mode != "watched":
+        return None
+    from nocturn.guard.approver import TerminalApprover
+    from nocturn.limits import ASK_SECONDS
+
+    return TerminalApprover(timeout_seconds=ASK_SECONDS if within is None else within)
+
+
+def secrets_of(secret_env: list[str] | None) -> list[EnvironmentSecrets]:
+    """Returns the secrets that the options name.
+
+    Raises:
+        ConfigurationError: A variable is not set, or not usable.
+    """
+    from nocturn.guard.ports import EnvironmentSecrets
+
+    return [EnvironmentSecrets(*secret_env)] if secret_env else []
 
 
 def mode_of(watched: bool | None, guarded: bool) -> ModeName:

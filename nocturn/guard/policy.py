@@ -194,11 +194,13 @@ NOTE_VERBS: Final = frozenset({"write", "remove", "move"})
 """What can be done to a note."""
 
 DEFAULT: Final = Policy(
-    (
-        Rule("memory", NOTE_VERBS, frozenset({Mode.WATCHED}), Decision.ALLOW, Recall.ALWAYS),
-        Rule("memory", NOTE_VERBS, frozenset({Mode.GUARDED}), Decision.ASK, Recall.ALWAYS),
+    Rule(kind, verbs, frozenset({mode}), decision, Recall.ALWAYS)
+    for kind, verbs in (("memory", NOTE_VERBS), ("persona", frozenset({"write"})))
+    for mode, decision in (
+        (Mode.WATCHED, Decision.ALLOW),
+        (Mode.GUARDED, Decision.ASK),
         # Nobody is asked when strict, so this means: what has a grant runs, the rest does not.
-        Rule("memory", NOTE_VERBS, frozenset({Mode.STRICT}), Decision.ASK, Recall.ALWAYS),
+        (Mode.STRICT, Decision.ASK),
     )
 )
 """The built-in policy, which is the contract's."""

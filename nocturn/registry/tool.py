@@ -52,7 +52,7 @@ class Tool:
         reads: Step 5: the texts that its canonical step has read on the host, each with its name.
             They are looked at one by one: nobody has cut a secret up to fit into a call.
         page: What its page says besides: ``returns``, ``notes``, ``wrapper``, ``example``; see
-            :mod:`nocturn.registry.page`.
+            :mod:`nocturn.registry.page`. ``members``: declarations of several wrappers, by room.
     """
 
     name: str

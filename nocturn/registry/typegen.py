@@ -65,6 +65,8 @@ def declarations(tools: Iterable[Tool], wrapped: Iterable[str] = ()) -> str:
             room, _, name = spelled[1].rpartition(".")
             text = function.as_wrapper(name, re.findall(r"\w+", spelled[3]), spelled[2] == "{")
             wrappers.setdefault(room, []).append(text)
+        for room, inside in tool.page.get("members", {}).items() if tool.name in names else ():
+            wrappers.setdefault(room, []).extend(inside)
     members = [
         *wrappers.pop("", ()),
         *(f"readonly {room}: {_block(inside)};" for room, inside in wrappers.items()),

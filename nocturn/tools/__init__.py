@@ -4,6 +4,7 @@ A tool says what its arguments look like, what it would do, and how; it never as
 """
 
 BUILT_IN = (
+    "memory",
     "memory_append",
     "memory_edit",
     "memory_import",

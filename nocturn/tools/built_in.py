@@ -9,6 +9,7 @@ from nocturn.tools.coming import import_tool
 from nocturn.tools.memory import memory_tools
 from nocturn.tools.moving import moving_tools
 from nocturn.tools.past import past_tools
+from nocturn.tools.persona import persona_tool
 from nocturn.tools.search import search_tools
 from nocturn.tools.time import time_tools
 
@@ -18,18 +19,23 @@ if TYPE_CHECKING:
     from nocturn.guard.scanner import Scanner
     from nocturn.registry.tool import Tool
     from nocturn.store.notes import NoteStore
+    from nocturn.store.persona import PersonaStore
     from nocturn.store.search import NoteSearch
 
 __all__ = ["built_in_tools"]
 
 
 def built_in_tools(
-    notes: NoteStore, search: Callable[[], NoteSearch], scanner: Scanner
+    notes: NoteStore,
+    persona: PersonaStore,
+    search: Callable[[], NoteSearch],
+    scanner: Scanner,
 ) -> tuple[Tool, ...]:
     """Returns the tools.
 
     Args:
         notes: Where the notes are.
+        persona: Where the persona's files are.
         search: Gives what searches them, which is made on first use.
         scanner: Takes secrets out of what a guest is shown.
     """
@@ -40,5 +46,6 @@ def built_in_tools(
         *past_tools(notes, scanner.redact),
         import_tool(notes, scanner.redact),
         *search_tools(search),
+        persona_tool(persona),
         *time_tools(),
     )

@@ -103,16 +103,16 @@ def test_show_has_the_rules_in_force_and_where_each_stands(policy, nocturn):
         "people/**",
         *["any"] * 2,
     ]
-    assert [each.split()[0] for each in shown[2:]] == ["built-in"] * 3
+    assert [each.split()[0] for each in shown[2:]] == ["built-in"] * 6
     rows = json.loads(nocturn("policy", "show", "--json").stdout)
     assert [(row["where"], row["ruling"]) for row in rows] == [
         (f"policy.toml:{line}", "deny"),
-        *[("built-in", each) for each in ("allow", "ask", "ask")],
+        *[("built-in", each) for each in ("allow", "ask", "ask") * 2],
     ]
 
 
 def test_without_a_file_the_built_in_policy_is_shown_and_nothing_is_made(nocturn, tmp_path):
-    assert len(nocturn("policy", "show").stdout.splitlines()) == 4
+    assert len(nocturn("policy", "show").stdout.splitlines()) == 7
     assert nocturn("policy", "check").returncode == 0
     assert not (tmp_path / "ws").exists()
     assert not (tmp_path / "data").exists()

@@ -42,7 +42,7 @@ def test_a_page_says_gate_input_output_and_both_ways_to_call(ws, name):
     described = ws.tools.get(name)
     text = page(described)
     assert f"\n# {name}\n" in text
-    gate = "ungated" if not described.effects else "memory, verb"
+    gate = f"{described.effects[0].kind}, verb" if described.effects else "ungated"
     assert f"\nGate: {gate}" in text
     assert re.findall("^## (.*)$", text, re.MULTILINE)[:3] == [
         "Input",

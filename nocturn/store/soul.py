@@ -1,0 +1,94 @@
+"""A persona's files as one text: what a model is told of who it is.
+
+The order and the form are those of the first seed, so that another program composes the same.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Final
+
+from nocturn.errors import NOT_FOUND, NocturnError
+from nocturn.limits import PERSONA_FILE_BYTES
+from nocturn.store.confined import Folder
+from nocturn.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["SOUL_FILES", "compose_soul", "sections_in"]
+
+SOUL_FILES: Final = (
+    "AGENTS.md",
+    "SOUL.md",
+    "IDENTITY.md",
+    "USER.md",
+    "TOOLS.md",
+    "HEARTBEAT.md",
+    "MEMORY.md",
+)
+"""In the order in which they are told."""
+
+_CUT: Final = "\n[truncated: exceeds 2 MB bootstrap cap]"
+_LOG: Final = logging.getLogger("nocturn")
+_NAMES: Final = "|".join(re.escape(each) for each in SOUL_FILES)
+_HEADING: Final = re.compile(rf"\s*#+\s*({_NAMES})(?!\w)", re.IGNORECASE)
+_TITLE: Final = re.compile(rf"\s*({_NAMES})\s*", re.IGNORECASE)
+_UNDERLINE: Final = re.compile(r"\s*(?:=+|-+)\s*")
+
+
+def compose_soul(persona: Path) -> str:
+    """Returns the persona's files as sections, each that is there; a file that is too long is cut.
+
+    What is no file that can be read here, such as a link that leads out or a device, is left out
+    with a warning; what is not UTF-8 has U+FFFD in it.
+
+    Args:
+        persona: The folder; a missing one has nothing.
+
+    Raises:
+        NocturnError: ``PATH_ESCAPE`` or ``STORAGE``, the folder itself cannot be opened.
+    """
+    folder = Folder(persona)
+    folder.names()
+    sections: list[str] = []
+    for name in SOUL_FILES:
+        try:
+            data = folder.read(name, PERSONA_FILE_BYTES + 1).data
+        except NocturnError as error:
+            if error.code != NOT_FOUND:
+                _LOG.warning("%s is left out of the persona: %s", name, visible(error.message))
+            continue
+        if len(data) > PERSONA_FILE_BYTES:
+            body = data[:PERSONA_FILE_BYTES].decode("utf-8", "ignore") + _CUT
+        else:
+            body = data.decode("utf-8", "replace")
+        sections.append(f"## {name}\n\n{body.strip()}")
+    return "\n\n".join(sections)
+
+
+def sections_in(text: str) -> list[str]:
+    """Returns the names of the known sections that lines of a text open, or seem to open.
+
+    A model reads more as a heading than Markdown does: with another number of ``#``, in full width,
+    indented, underlined, or with what nobody sees in between.
+    """
+    return sorted(_sections(text))
+
+
+def _sections(text: str) -> Iterator[str]:
+    lines = [_plain(line) for line in text.splitlines()]
+    for line, below in zip(lines, [*lines[1:], ""], strict=False):
+        title = _TITLE.fullmatch(line) if _UNDERLINE.fullmatch(below) else None
+        if found := _HEADING.match(line) or title:
+            yield found[1].casefold()
+
+
+def _plain(line: str) -> str:
+    if line.isascii():
+        return line
+    shown = unicodedata.normalize("NFKC", line)
+    return "".join(each for each in shown if unicodedata.category(each) != "Cf")
