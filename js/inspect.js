@@ -17,6 +17,7 @@
   const MAX_ITEMS = 100;
   const MAX_KEYS = 1_000; // Node shows them all
   const MAX_BUFFER = 50;
+  const MAX_LENGTH = 4_294_967_295; // of an array, which is no index of one
   const IDENTIFIER = /^[A-Za-z_][A-Za-z_0-9]*$/;
   const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
@@ -330,17 +331,28 @@
 
   function keysOf(way, value, withoutItems) {
     const all = ownKeys(value), keys = list();
-    for (let i = 0; i < all.length; i += 1) {
+    for (let i = withoutItems ? indices(all) : 0; i < all.length; i += 1) {
       const key = all[i];
       if (keys.length === MAX_KEYS) {
         keys.more = all.length - i;
         break;
       }
-      if (withoutItems && typeof key === "string" && match(INDEX, key) !== null) continue;
       const property = getOwnPropertyDescriptor(value, key);
       if (property !== undefined && (way.hidden || property.enumerable)) keys[keys.length] = key;
     }
     return keys;
+  }
+
+  // How many of the keys are indices; those come first, and may be millions.
+  function indices(keys) {
+    let low = 0, high = keys.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const key = keys[middle];
+      if (typeof key === "string" && match(INDEX, key) !== null && +key < MAX_LENGTH) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   // An own property that `keysOf` left out.
@@ -379,15 +391,20 @@
   // By the keys there are, so that four billion holes take no time.
   function addItems(way, out, value, level) {
     const { length } = value;
-    const keys = ownKeys(value);
     let next = 0;
+    for (let found; next < length && next < way.items; next += 1) {
+      if ((found = getOwnPropertyDescriptor(value, next)) === undefined) break;
+      out[next] = showSlot(way, found, level);
+    }
+    if (next === length || next >= way.items) return addRest(out, length - next);
+    const keys = ownKeys(value);
     const skip = (to) => {
       if (to > next && out.length < way.items) {
         out[out.length] = "<" + (to - next) + " empty item" + (to - next === 1 ? ">" : "s>");
         next = to;
       }
     };
-    for (let i = 0; i < keys.length && out.length < way.items; i += 1) {
+    for (let i = next; i < keys.length && out.length < way.items; i += 1) {
       const key = keys[i];
       if (typeof key !== "string" || match(INDEX, key) === null) break;
       skip(+key);

@@ -230,7 +230,9 @@
   };
   function hintFor(name, message) {
     const missed = name === "ReferenceError" ? match(UNDEFINED, message) : null;
-    return missed !== null && missed[1] in INSTEAD ? "; " + INSTEAD[missed[1]] : "";
+    if (missed === null) return "";
+    if (missed[1] in INSTEAD) return "; " + INSTEAD[missed[1]];
+    return session === undefined || session.hasScope ? "" : "; on this platform only var and function live on from line to line";
   }
 
   // ---- calls ----------------------------------------------------------------------------------
@@ -272,7 +274,8 @@
   };
 
   // Calls in flight by their id, and those that wait for room: the host refuses one too many.
-  const flights = { __proto__: null, open: new Map(), count: 0, last: 0, first: null, end: null };
+  // Once it is over, none leaves any more.
+  const flights = { __proto__: null, open: new Map(), count: 0, last: 0, first: null, end: null, over: false };
   let mostFlights = 1;
 
   const callAsync = (tool, args) =>
@@ -285,7 +288,7 @@
     });
 
   function depart() {
-    while (flights.first !== null && flights.count < mostFlights) {
+    while (!flights.over && flights.first !== null && flights.count < mostFlights) {
       const entry = flights.first;
       flights.first = entry.next;
       flights.count += 1;
@@ -391,15 +394,15 @@
 
   // A global that becomes a plain one when it is first touched, or is set to something else before.
   function lazily(name, from) {
-    defineProperty(globalThis, name, {
+    defineProperty(world, name, {
       __proto__: null,
       get() {
         const value = piece(from)[name];
-        replace(globalThis, name, value);
+        replace(world, name, value);
         return value;
       },
       set(value) {
-        defineProperty(globalThis, name, {
+        defineProperty(world, name, {
           __proto__: null, value, writable: true, enumerable: true, configurable: true,
         });
       },
@@ -625,21 +628,23 @@
     outcome.value = value;
   };
 
+  let begun = false;
   function start(text) {
     const given = parse(text);
-    if (session !== undefined) session.clear();
     native.source = outcome.source = given.source;
     native.name = given.name;
+    if (session !== undefined) session.begin();
     modules = given.modules;
     native.modules = { __proto__: null, ...modules, nocturn: OWN_MODULE };
     ceiling = given.ceiling;
     mostFlights = given.calls_in_flight;
     textLimit = ceiling > 40 * 8192 ? 8192 : (ceiling / 40) | 0;
     consoleLimit = given.console_bytes;
-    if (hasOwn(globalThis, "nocturn")) return; // a session's next line
+    if (begun) return; // a session's next line
+    begun = true;
     replace(Math, "random", randomFrom(given.seed));
     const nocturn = freeze({ __proto__: null, call, callAsync, memory, persona, now, args: freeze(given.args) });
-    defineProperty(globalThis, "nocturn", {
+    defineProperty(world, "nocturn", {
       __proto__: null, value: nocturn, writable: false, enumerable: false, configurable: false,
     });
   }
@@ -727,7 +732,7 @@
   function next() {
     if (outcome.uncaught !== null || outcome.state === "none" || outcome.state === "thrown") {
       if (session === undefined || flights.count === 0) return "";
-      flights.first = null; // a session goes on once what is under way has come back
+      flights.over = true; // a session goes on once what is under way has come back
       return "reply";
     }
     const wait = timers.wait(outcome.state === "pending");
@@ -766,6 +771,7 @@
     rejections.count = 0;
     rejections.first = rejections.last = null;
     flights.first = null;
+    flights.over = false;
   };
 
   // What every run does, done once for nothing, so that the fork's pages are its own.
@@ -779,12 +785,12 @@
     flat('{"value":' + encode(given, null, "value") + "}");
   }
 
-  // `exhausted`: the heap was nearly used up at some time. Then a thrown null is the engine's, and a
-  // promise that nobody settles may have lost its reaction.
-  function finish(exhausted) {
+  // `how` the heap is. `exhausted`: it was nearly used up at some time. Then a thrown null is the
+  // engine's, and a promise that nobody settles may have lost its reaction. `spent`: it is used up.
+  function finish(how) {
     const lost = outcome.state === "pending" || (outcome.state === "thrown" && outcome.value === null);
     // No outcome at all: there was not even room to keep what was thrown.
-    if (outcome.state === "none" || (exhausted && lost)) {
+    if (how === "spent" || outcome.state === "none" || (how !== "" && lost)) {
       settle("thrown", { __proto__: null, name: "InternalError", message: "out of memory" });
     } else if (outcome.uncaught !== null) {
       settle("thrown", outcome.uncaught.thrown);
@@ -859,7 +865,7 @@
     shift: (by) => { margin = by > 0 ? margin + "  " : slice(margin, 2); },
   });
 
-  const { encode, Unsendable } = pieces.values(kit);
+  const { encode, encodeWithin, Unsendable } = pieces.values(kit);
 
   return function control(order, text) {
     if (order === "next") return next();
@@ -868,7 +874,7 @@
     if (order === "text") return keep(text);
     if (order === "load") return void piece(text);
     if (order === "start") return start(text);
-    if (order === "session") return void (session = piece("session")(encode));
+    if (order === "session") return void (session = piece("session")(encodeWithin));
     if (order === "ask") return session.ask(text);
     if (order === "warm") return warm(text);
     return finish(text);

@@ -7,19 +7,24 @@
 
   const { world, native, clear, deleteProperty, defineProperty, getOwnPropertyDescriptor } = kit;
   const { getPrototypeOf, ownKeys, hasOwn, list, match, data, isError, isProxy } = kit;
-  const { slice, indexOf, isObject, stringify, stackText } = kit;
+  const { slice, indexOf, is, isArray, isObject, stringify, stackText, target, typedArrayTag } = kit;
   const { scope } = native; // undefined where the engine does not give it
   if (scope !== undefined) deleteProperty(scope, "__nocturn_probe");
 
   const MOST_SHOWN = 8_192; // characters of a value
   const MOST_ROW = 120; // characters of a variable's value
   const MOST_NAMES = 1_000;
+  const MOST_NAME = 200; // characters of one
   const MOST_STEPS = 16; // of a path, and of a prototype chain
 
   const DECLARED = /^redeclaration of '(.*)'$/;
   const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
   const PATH = /(?:^|[^\p{ID_Continue}$.])((?:[\p{ID_Start}$_][\p{ID_Continue}$]*\.)*)([\p{ID_Continue}$]*)$/u;
   const PLACE = /:(\d{1,9}:\d{1,9})/;
+  const HASHBANG = /^#!/;
+  // Each alternative ends where it must, so that there is one way to match.
+  const STRICT =
+    /^(?:\s|\/\/.*(?=[\r\n]|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(["'])use strict\1[ \t]*(?:[;\r\n]|$)/;
 
   // What the world had before any guest: not the session's own.
   const ours = { __proto__: null };
@@ -30,40 +35,75 @@
 
   const cut = (text, most) => (text.length > most ? slice(text, 0, most) + "…" : text);
 
-  function shown(value, most) {
+  function shown(value, most, depth = 2) {
     try {
-      return cut(inspect(value), most);
+      if (typeof value === "string") value = slice(value, 0, most + 1); // its end would not be seen
+      return cut(inspect(value, { __proto__: null, depth }), most);
     } catch {
       return "(a value that cannot be shown)";
     }
   }
 
+  // Whether a property has a value. A name that waits for its own, or whose own has failed, has one of
+  // no type in `scope`, which nothing but `typeof` may touch.
+  const hasValue = (found) => found !== undefined && hasOwn(found, "value") && typeof found.value !== "unknown";
+
   // The value of a name; undefined where telling it would run something.
   function valueOf(name) {
     const found =
       (scope !== undefined && getOwnPropertyDescriptor(scope, name)) || getOwnPropertyDescriptor(world, name);
-    return found !== undefined && hasOwn(found, "value") ? found.value : undefined;
+    return hasValue(found) ? found.value : undefined;
   }
 
   function keepLast(value) {
     if (value === undefined || !isOurs) return;
     const now = getOwnPropertyDescriptor(world, "_");
-    isOurs = !(scope !== undefined && hasOwn(scope, "_")) && (now === undefined ? last === undefined : now.value === last);
+    const isSame = now === undefined ? last === undefined : hasOwn(now, "value") && is(now.value, last);
+    isOurs = isSame && !(scope !== undefined && hasOwn(scope, "_"));
     if (!isOurs) return;
     last = value;
     defineProperty(world, "_", { __proto__: null, value, writable: true, enumerable: false, configurable: true });
   }
 
+  // One of the engine's own, whatever the guest has made of the class.
+  const SyntaxErrorPrototype = SyntaxError.prototype;
+  const isSyntaxError = (value) => isError(value) && getPrototypeOf(value) === SyntaxErrorPrototype;
+
+  // ---- a line's beginning -------------------------------------------------------------------------
+
+  // What the line has taken the place of, as {name, property, next}: put back if it cannot begin after all.
+  let taken = null;
+
+  function begin() {
+    clear();
+    taken = null;
+    const { source } = native;
+    native.strict = match(STRICT, source) !== null;
+    if (match(HASHBANG, source) !== null) native.source = "//" + slice(source, 2);
+  }
+
+  // Told why a line could not begin: whether a name was in its way, and is free now.
   native.declared = (error) => {
-    const found = scope !== undefined && isError(error) && data(error, "name") === "SyntaxError" ? match(DECLARED, data(error, "message")) : null;
-    return found !== null && hasOwn(scope, found[1]) && deleteProperty(scope, found[1]);
+    if (scope === undefined || !isSyntaxError(error)) return false;
+    const found = match(DECLARED, data(error, "message"));
+    if (found === null) return false;
+    const name = found[1];
+    const property = getOwnPropertyDescriptor(scope, name);
+    if (property !== undefined && deleteProperty(scope, name)) {
+      taken = { __proto__: null, name, property, next: taken };
+      return true;
+    }
+    for (; taken !== null; taken = taken.next) defineProperty(scope, taken.name, taken.property);
+    const value = found[0] + ": what var or function has declared can only be declared so again, or assigned to";
+    defineProperty(error, "message", { __proto__: null, value });
+    return false;
   };
 
   const isClass = (value) => typeof value === "function" && match(/^class\b/, kit.functionText(value)) !== null;
 
   function row(name, kind, value) {
     const type = value === null ? "null" : typeof value;
-    return { __proto__: null, name, kind, type, shown: shown(value, MOST_ROW) };
+    return { __proto__: null, name: cut(name, MOST_NAME), kind, type, shown: shown(value, MOST_ROW, 0) };
   }
 
   function vars() {
@@ -71,6 +111,7 @@
     const names = scope === undefined ? list() : ownKeys(scope);
     for (let i = 0; i < names.length && rows.length < MOST_NAMES; i += 1) {
       const found = getOwnPropertyDescriptor(scope, names[i]);
+      if (!hasValue(found)) continue;
       const kind = isClass(found.value) ? "class" : found.writable ? "let" : "const";
       rows[rows.length] = row(names[i], kind, found.value);
     }
@@ -79,7 +120,7 @@
       const name = globals[i];
       if (typeof name !== "string" || name in ours || name === "_") continue;
       const found = getOwnPropertyDescriptor(world, name);
-      if (!hasOwn(found, "value")) continue;
+      if (!hasValue(found)) continue;
       rows[rows.length] = row(name, typeof found.value === "function" ? "function" : "var", found.value);
     }
     return rows;
@@ -87,10 +128,10 @@
 
   function namesOf(value, prefix, into, seen) {
     for (let at = value, steps = 0; at !== null && steps < MOST_STEPS && !isProxy(at); steps += 1) {
-      const names = ownKeys(at);
+      const names = namesIn(at);
       for (let i = 0; i < names.length && into.length < MOST_NAMES; i += 1) {
         const name = names[i];
-        if (typeof name !== "string" || name in seen || indexOf(name, prefix) !== 0) continue;
+        if (typeof name !== "string" || name.length > MOST_NAME || name in seen || indexOf(name, prefix) !== 0) continue;
         if (match(IDENTIFIER, name) === null) continue;
         seen[name] = true;
         into[into.length] = name;
@@ -98,6 +139,11 @@
       at = getPrototypeOf(at);
     }
   }
+
+  // A long list's own keys are its indices, which may be millions and complete nothing.
+  const LIST = ["length"];
+  const namesIn = (value) =>
+    isArray(value) && value.length > MOST_NAMES ? LIST : typedArrayTag(value) !== undefined ? list() : ownKeys(value);
 
   // What a primitive inherits from.
   const boxes = {
@@ -133,28 +179,35 @@
 
   // A SyntaxError's message, and where it stands as LINE:COLUMN.
   native.told = (error) => {
-    const found = match(PLACE, stackText(error));
+    const found = isSyntaxError(error) ? match(PLACE, stackText(error)) : null;
     return slice((found === null ? "0:0" : found[1]) + " " + data(error, "message"), 0);
   };
 
-  return (encode) => ({
+  return (encodeWithin) => ({
     __proto__: null,
-    clear,
+    begin,
+    hasScope: scope !== undefined,
     ending(value, ceiling) {
       let text;
       try {
-        text = encode(value, null, "value");
+        const most = ceiling - MOST_SHOWN * 6;
+        text = encodeWithin(most, value, "value");
+        if (text !== undefined && text.length > most) text = undefined;
       } catch {
         text = undefined; // it is no error here: it is shown
       }
-      if (text !== undefined && text.length > ceiling - MOST_SHOWN * 6) text = undefined;
       keepLast(value);
       const told = value === undefined ? "null" : stringify(slice(shown(value, MOST_SHOWN), 0));
       return '{"type":"done","status":"ok","value":' + (text === undefined ? "null" : text) + ',"shown":' + told + "}";
     },
     ask(text) {
-      const answer = text === "vars" ? vars() : complete(slice(text, 9));
-      return slice(encode(answer, null, "answer"), 0);
+      let answer;
+      try {
+        answer = text === "vars" ? vars() : complete(slice(text, 9));
+      } catch { // a module's name that has no value yet, and what else the guest may think of
+        answer = list();
+      }
+      return slice(encodeWithin(Infinity, answer, "answer"), 0);
     },
   });
 })

@@ -34,6 +34,18 @@
     : key.length <= 64 && match(IDENTIFIER, key) !== null ? "." + key
     : "[" + stringify(slice(key, 0, 64)) + "]";
 
+  let longest = Infinity; // of a text that is of use
+
+  // As `encode`; a text that is longer than so many characters is given up on early.
+  function encodeWithin(most, value, key) {
+    longest = most;
+    try {
+      return encode(value, null, key);
+    } finally {
+      longest = Infinity;
+    }
+  }
+
   // `at` is where we are: {value, key, up}, the root's key being what the place begins with.
   function encode(value, at, key) {
     switch (typeof value) {
@@ -91,6 +103,7 @@
       if (typeof property.value === "function") continue;
       const text = encode(property.value, at, name);
       if (text !== undefined) out += (out === "" ? "" : ",") + stringify(name) + ":" + text;
+      if (out.length > longest) throw new Unsendable(at.up, at.key, "is too long");
     }
     return "{" + out + "}";
   }
@@ -100,6 +113,7 @@
     for (let i = 0; i < length; i += 1) {
       const text = encode(list[i], at, i);
       out += (i === 0 ? "" : ",") + (text === undefined ? "null" : text);
+      if (out.length > longest) throw new Unsendable(at.up, at.key, "is too long");
     }
     return "[" + out + "]";
   }
@@ -169,5 +183,5 @@
   mapPut(CLASSES, BigInt.prototype, boxes.BigInt);
   mapPut(CLASSES, Symbol.prototype, boxes.Symbol);
 
-  return { __proto__: null, encode, Unsendable };
+  return { __proto__: null, encode, encodeWithin, Unsendable };
 })

@@ -95,3 +95,22 @@ def test_the_example_of_a_tool_of_ones_own_runs():
         "GATE_DENIED declined",
         "['milk', 'milk']",
     ]
+
+
+def test_the_example_of_a_persona_runs():
+    pytest.importorskip("openai")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "js" / "examples" / "persona.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines() == [
+        "1 ok (remove → MEMORY.md); loads next session | - Likes oolong.",
+        "2 True - Onboarded 2026-07. | - Speaks Tamil",
+        "3 done noted | - Onboarded 2026-07.",
+        "- Prefers dark roast",
+        "   False True",
+        "4 ok 23 allow",
+    ]

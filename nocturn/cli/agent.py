@@ -138,9 +138,9 @@ def chat(
     secret_env: SecretEnv = None,
 ) -> int:
     """Talk with a persona at the terminal, or line by line from stdin; Ctrl-D leaves."""
-    from nocturn.repl.chat import Transcript, converse
+    from nocturn.repl.chat import Transcript, at_terminal, converse
 
-    mode, shown = mode_of(watched, guarded), Transcript()
+    mode, shown = mode_of(watched, guarded), Transcript(marked=at_terminal())
     options = _options(base_url, key, timeout, shown, stream=True)
     with _agent(directory, model, workspace, mode, within, name, secret_env) as made:
         return codes.of_task(converse(made, options, shown))

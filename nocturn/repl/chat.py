@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Final
 
 from nocturn.agents.events import CallBegan, CallEnded, Retrying, TextDelta
+from nocturn.errors import RunInterrupted
 from nocturn.layout import say, tell
+from nocturn.repl.desk import GUEST
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from nocturn.agents.result import TaskResult
     from nocturn.agents.spec import RuntimeOptions
 
-__all__ = ["Transcript", "converse"]
+__all__ = ["Transcript", "at_terminal", "converse"]
 
 _PROMPT: Final = "> "
 _SHOWN: Final = 100
@@ -27,11 +30,16 @@ _SHOWN: Final = 100
 class Transcript:
     """Shows a run as it goes on: the model's words on stdout, its calls on stderr.
 
-    What the model says is text of anybody's by now, so that all of it is shown through `visible`.
+    What a model says is text of anybody's by now, so that all of it is shown through `visible`.
+
+    Args:
+        marked: Whether its lines carry a mark, since a person reads them among ours.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, marked: bool = False) -> None:
+        self._mark = GUEST if marked else ""
         self._open = False
+        self._streamed = False
 
     def __call__(self, event: Event) -> None:
         """Shows one event."""
@@ -39,7 +47,8 @@ class Transcript:
             case TextDelta(text=text):
                 self._write(text)
             case CallBegan(tool=tool, arguments=arguments):
-                self._line(f"· {tool} {_short(str(dict(arguments)))}")
+                given = json.dumps(dict(arguments), ensure_ascii=False)
+                self._line(f"· {tool} {_short(given)}")
             case CallEnded(tool=tool, output=output, is_error=is_error, ruling=ruling):
                 outcome = " ".join(each for each in ("failed" if is_error else "", ruling) if each)
                 self._line(f"· {tool} → {outcome or 'done'}: {_short(output)}")
@@ -50,19 +59,23 @@ class Transcript:
 
     def end(self, result: TaskResult) -> None:
         """Shows what is left to show of a run: its text where that has not come yet, its end."""
-        if self._open:
+        self._close()
+        if result.text and not self._streamed:
+            self._write(result.text)
             self._close()
-        elif result.text:
-            say(visible(result.text))
+        self._streamed = False
         if result.status != "done":
             tell(visible(f"nocturn: {result.status}: {result.error}"))
 
     def _write(self, text: str) -> None:
-        stream = sys.stdout
-        encoding = stream.encoding or "utf-8"
-        stream.write(visible(text).encode(encoding, "backslashreplace").decode(encoding))
-        stream.flush()
-        self._open = True
+        text = visible(text)
+        if not self._open:
+            text = self._mark + text
+        encoding = sys.stdout.encoding or "utf-8"
+        text = text.replace("\n", f"\n{self._mark}")
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+        self._open = self._streamed = True
 
     def _line(self, text: str) -> None:
         self._close()
@@ -80,26 +93,29 @@ def converse(agent: Agent, options: RuntimeOptions, shown: Transcript) -> str:
     Args:
         agent: Whom with.
         options: Of each run; its events go to ``shown``.
-        shown: Shows them.
+        shown: Shows them, and how each run ended.
 
     Returns:
         ``done``; where lines are piped in, how the first run ended that did not end so.
     """
-    typed = sys.stdin.isatty() and sys.stdout.isatty()
+    typed = at_terminal()
     before: TaskResult | None = None
     for text in _typed() if typed else _piped():
         try:
             result = agent.run(options, text, after=before)
-        except KeyboardInterrupt:
-            agent.cancel()
-            tell("interrupted")
-            continue
+        except RunInterrupted as stop:
+            result = stop.result
         shown.end(result)
         if result.messages:
             before = result
         if not typed and result.status != "done":
             return result.status
     return "done"
+
+
+def at_terminal() -> bool:
+    """Returns whether a person types what is said, and reads the answers."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _typed() -> Iterator[str]:

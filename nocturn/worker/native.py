@@ -18,9 +18,11 @@ from nocturn.worker import kernel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
-    from typing import Any, Final
+    from typing import Any, Final, TypeVar
 
-__all__ = ["Native", "UnfitEngineError", "native_of"]
+    _Kind = TypeVar("_Kind", bound="Native")
+
+__all__ = ["Native", "UnfitEngineError", "Value", "native_of"]
 
 _VERSION: Final = b"0.17."
 """The engine whose structures these are; ``pyproject.toml`` pins the same."""
@@ -43,23 +45,9 @@ MOST_REJECTED: Final = 1_000
 PENDING: Final = 0
 FULFILLED: Final = 1
 REJECTED: Final = 2
-_SCRIPT: Final = ((b"void await 0;\n\n", b""),)
-_OBJECT_OR_SCRIPT: Final = ((b"void await 0;\n(\n", b"\n)"), *_SCRIPT)
-"""What is put around a session's line. What is there to say before any job ran is not the guest's
-to say; and ``{a: 1}`` is an object, if it can be one."""
-AHEAD_LINE: Final = -1
-"""Two lines ahead of the guest's first. The engine takes 0 for 1."""
-_UNENDED: Final = ("unexpected end of comment", "Unexpected end of input")
-_ENDED: Final = ("unexpected end of regexp", "missing initializer for variable")
-"""What the engine says of a text that lacks its end, wherever it says it; and of one that does not,
-though it says so at the end."""
-MOST_DECLARED: Final = 1_000
-"""Names that one line may declare again; each costs a look at its text."""
-_CONTEXT_WORDS: Final = 256
-"""How far into the engine's context its global objects are looked for; they stand at word 62."""
 
 
-class _Value(ctypes.Structure):
+class Value(ctypes.Structure):
     """``JSValue`` on 64-bit machines: two registers."""
 
     _fields_ = (("payload", c_int64), ("tag", c_int64))
@@ -79,46 +67,40 @@ class _Data(ctypes.Structure):
     )
 
 
-class _EvalOptions(ctypes.Structure):
-    """``JSEvalOptions``, in its first version."""
-
-    _fields_ = (("version", c_int), ("flags", c_int), ("filename", c_char_p), ("line", c_int))
-
-
-_LISTS: Final = tuple(_Value * count for count in range(4))
+_LISTS: Final = tuple(Value * count for count in range(4))
 """Types of so many values; made anew in each fork, one would cost it 0.2 ms."""
 _LOADER: Final = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_char_p, c_void_p)
-_TRACKER: Final = ctypes.CFUNCTYPE(None, c_void_p, _Value, _Value, c_bool, c_void_p)
+_TRACKER: Final = ctypes.CFUNCTYPE(None, c_void_p, Value, Value, c_bool, c_void_p)
 _FUNCTIONS: Final = (
     *(b"boxed", b"ended", b"lost", b"missing", b"module", b"rejected"),
     *(b"declared", b"told"),  # in a session
 )
 _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
-    "JS_Call": (_Value, (c_void_p, _Value, _Value, c_int, c_void_p)),
-    "JS_DupValue": (_Value, (c_void_p, _Value)),
-    "JS_Eval": (_Value, (c_void_p, c_char_p, c_size_t, c_char_p, c_int)),
-    "JS_Eval2": (_Value, (c_void_p, c_char_p, c_size_t, c_void_p)),
-    "JS_EvalFunction": (_Value, (c_void_p, _Value)),
+    "JS_Call": (Value, (c_void_p, Value, Value, c_int, c_void_p)),
+    "JS_DupValue": (Value, (c_void_p, Value)),
+    "JS_Eval": (Value, (c_void_p, c_char_p, c_size_t, c_char_p, c_int)),
+    "JS_Eval2": (Value, (c_void_p, c_char_p, c_size_t, c_void_p)),
+    "JS_EvalFunction": (Value, (c_void_p, Value)),
     "JS_ExecutePendingJob": (c_int, (c_void_p, c_void_p)),
     "JS_FreeCString": (None, (c_void_p, c_void_p)),
-    "JS_FreeValue": (None, (c_void_p, _Value)),
-    "JS_GetException": (_Value, (c_void_p,)),
-    "JS_GetGlobalObject": (_Value, (c_void_p,)),
-    "JS_GetModuleNamespace": (_Value, (c_void_p, c_void_p)),
-    "JS_GetPropertyStr": (_Value, (c_void_p, _Value, c_char_p)),
+    "JS_FreeValue": (None, (c_void_p, Value)),
+    "JS_GetException": (Value, (c_void_p,)),
+    "JS_GetGlobalObject": (Value, (c_void_p,)),
+    "JS_GetModuleNamespace": (Value, (c_void_p, c_void_p)),
+    "JS_GetPropertyStr": (Value, (c_void_p, Value, c_char_p)),
     "JS_GetRuntime": (c_void_p, (c_void_p,)),
     "JS_GetVersion": (c_char_p, ()),
-    "JS_IsPromise": (c_bool, (_Value,)),
-    "JS_NewStringLen": (_Value, (c_void_p, c_char_p, c_size_t)),
-    "JS_PromiseMarkAsHandled": (None, (c_void_p, _Value)),
-    "JS_PromiseResult": (_Value, (c_void_p, _Value)),
-    "JS_PromiseState": (c_int, (c_void_p, _Value)),
+    "JS_IsPromise": (c_bool, (Value,)),
+    "JS_NewStringLen": (Value, (c_void_p, c_char_p, c_size_t)),
+    "JS_PromiseMarkAsHandled": (None, (c_void_p, Value)),
+    "JS_PromiseResult": (Value, (c_void_p, Value)),
+    "JS_PromiseState": (c_int, (c_void_p, Value)),
     "JS_SetGCThreshold": (None, (c_void_p, c_size_t)),
     "JS_SetHostPromiseRejectionTracker": (None, (c_void_p, _TRACKER, c_void_p)),
     "JS_SetModuleLoaderFunc": (None, (c_void_p, c_void_p, _LOADER, c_void_p)),
-    "JS_SetPropertyStr": (c_int, (c_void_p, _Value, c_char_p, _Value)),
-    "JS_Throw": (_Value, (c_void_p, _Value)),
-    "JS_ToCStringLen2": (c_void_p, (c_void_p, c_void_p, _Value, c_bool)),
+    "JS_SetPropertyStr": (c_int, (c_void_p, Value, c_char_p, Value)),
+    "JS_Throw": (Value, (c_void_p, Value)),
+    "JS_ToCStringLen2": (c_void_p, (c_void_p, c_void_p, Value, c_bool)),
 }
 
 
@@ -126,11 +108,12 @@ class UnfitEngineError(Exception):
     """The engine is not the one that this module was written for; no guest may run in it."""
 
 
-def native_of(context: Any) -> Native | None:
+def native_of(context: Any, kind: type[_Kind]) -> _Kind | None:
     """Returns the functions of a context of the binding's; None where they are not exported.
 
     Args:
         context: A ``_quickjs.Context`` whose ``__nocturn_wire.native`` is an object.
+        kind: What is to be made of them.
 
     Raises:
         UnfitEngineError: They are, and the engine is another one than was measured.
@@ -142,7 +125,7 @@ def native_of(context: Any) -> Native | None:
             function.restype, function.argtypes = result, arguments
     except AttributeError:
         return None
-    return Native(library, context)
+    return kind(library, context)
 
 
 class Native:
@@ -157,16 +140,16 @@ class Native:
         self._data = self._checked(context)
         self._js, self._runtime = self._data.context, self._data.runtime
         self._thread_state = _thread_state()
-        self._undefined = _Value(0, TAG_UNDEFINED)
+        self._undefined = Value(0, TAG_UNDEFINED)
         self._holder = self._property(
             self._property(library.JS_GetGlobalObject(self._js), b"__nocturn_wire"), b"native"
         )
-        self._functions: dict[bytes, _Value] = {}
+        self._functions: dict[bytes, Value] = {}
         self._running = self._missed = False
         self._kind = b"plain"
-        self._awaited: _Value | None = None
+        self._awaited: Value | None = None
         self._namespace = self._undefined
-        self._rejected: dict[int, tuple[_Value, _Value]] = {}
+        self._rejected: dict[int, tuple[Value, Value]] = {}
         self._job = ctypes.byref(c_void_p())
         # Kept, or the engine would call what is no longer there.
         self._callbacks = _LOADER(self._load), _TRACKER(self._track)
@@ -229,97 +212,6 @@ class Native:
         if kind == b"module" and self._awaited is not None:
             self._namespace = self._library.JS_GetModuleNamespace(self._js, program.payload)
 
-    def open_scope(self) -> None:
-        """Hands the prelude the object in which the engine keeps ``let``, ``const`` and ``class``.
-
-        The engine has no call for it. In its context it stands right behind the global object.
-
-        Raises:
-            UnfitEngineError: It does not.
-        """
-        library, world = self._library, self._property(self._holder, b"world")
-        words = (c_int64 * _CONTEXT_WORDS).from_address(self._js)
-        self._free(self._eval(b"let __nocturn_probe = 42", b"check", 0))
-        for at in range(_CONTEXT_WORDS - 3):
-            if (words[at], words[at + 1], words[at + 3]) == (world.payload, world.tag, TAG_OBJECT):
-                scope = _Value(words[at + 2], TAG_OBJECT)
-                probe = self._property(scope, b"__nocturn_probe")
-                if (probe.payload, probe.tag) == (42, TAG_INT):
-                    held = library.JS_DupValue(self._js, scope)
-                    library.JS_SetPropertyStr(self._js, self._holder, b"scope", held)
-                    self._free(world)
-                    return
-        raise UnfitEngineError
-
-    def begin_line(self, *, modular: bool) -> None:
-        """Runs the session's line that stands in ``native`` up to its first ``await``.
-
-        What it declares may be declared already: nothing of it has run when the engine says so, and
-        the prelude takes the old one away.
-
-        Args:
-            modular: Whether the word ``import`` or ``export`` stands in it.
-        """
-        source, name = self._text(b"source"), self._text(b"name")
-        start = source.lstrip()
-        strict = b'"use strict";' if start[1:11] == b"use strict" else b""
-        self._missed, self._running = False, True
-        for head, tail in _OBJECT_OR_SCRIPT if start.startswith(b"{") else _SCRIPT:
-            value = self._with_names_free(strict + head + source + tail, name)
-            if value.tag != TAG_EXCEPTION:
-                self._started(b"boxed", value)
-                return
-            problem = self._library.JS_GetException(self._js)
-            if head is _SCRIPT[0][0] and not modular:
-                self._tell(b"ended", self._string(b"thrown"), problem)
-                return
-            self._free(problem)
-        self.begin(asynchronous=True, modular=True)
-
-    def _with_names_free(self, text: bytes, name: bytes) -> _Value:
-        """Returns the promise of a line that is under way, or an exception."""
-        value = self._eval_at(text, name, ASYNC, AHEAD_LINE)
-        for _ in range(MOST_DECLARED):
-            if not self._was_declared(value):
-                break
-            self._library.JS_PromiseMarkAsHandled(self._js, value)
-            self._forget(value)
-            self._free(value)
-            value = self._eval_at(text, name, ASYNC, AHEAD_LINE)
-        return value
-
-    def _was_declared(self, value: _Value) -> bool:
-        """Returns whether a line could not begin for a name that is free now."""
-        if value.tag == TAG_EXCEPTION or self._library.JS_PromiseState(self._js, value) != REJECTED:
-            return False
-        problem = self._library.JS_PromiseResult(self._js, value)
-        is_free = self._is_so(b"declared", problem)
-        self._free(problem)
-        return is_free
-
-    def is_unfinished(self, source: bytes) -> bool:
-        """Returns whether a text would be a script with more behind it; runs nothing.
-
-        Args:
-            source: The text, UTF-8.
-        """
-        text = source.decode("utf-8", "surrogatepass").rstrip()
-        trimmed = text.encode("utf-8", "surrogatepass")
-        program = self._eval_at(trimmed, b"x", ASYNC | COMPILE_ONLY, 1)
-        if program.tag != TAG_EXCEPTION:
-            self._free(program)
-            return False
-        problem = self._library.JS_GetException(self._js)
-        place, _, message = self._bytes(self._call(b"told", problem)).decode().partition(" ")
-        self._free(problem)
-        line, column = (int(each) for each in place.split(":"))
-        lines = text.split("\n")
-        if message == "unexpected end of string":  # only a template goes on in the next line
-            return lines[line - 1][column - 1 : column] == "`"
-        if message in _UNENDED:
-            return True
-        return message not in _ENDED and (line, column) > (len(lines), len(lines[-1]))
-
     def run_jobs(self) -> None:
         """Runs what promises have left to do, until nothing is."""
         step, runtime, job = self._library.JS_ExecutePendingJob, self._runtime, self._job
@@ -338,7 +230,7 @@ class Native:
             self._tell(b"rejected", reason)
         self._rejected.clear()
 
-    def _started(self, kind: bytes, value: _Value) -> None:
+    def _started(self, kind: bytes, value: Value) -> None:
         """Takes what evaluating the source gave: an error, its value, or a promise of it."""
         if value.tag == TAG_EXCEPTION:
             self._tell(b"ended", self._string(b"thrown"), self._library.JS_GetException(self._js))
@@ -371,35 +263,21 @@ class Native:
             self._started(b"plain", inner)
         return True
 
-    def _eval(self, source: bytes, name: bytes, flags: int) -> _Value:
-        value: _Value = self._library.JS_Eval(self._js, source, len(source), name, flags)
+    def _eval(self, source: bytes, name: bytes, flags: int) -> Value:
+        value: Value = self._library.JS_Eval(self._js, source, len(source), name, flags)
         return value
 
-    def _eval_at(self, source: bytes, name: bytes, flags: int, line: int) -> _Value:
-        options = _EvalOptions(1, flags, name, line)
-        value: _Value = self._enter(
-            *(self._library.JS_Eval2, self._js, source, len(source), ctypes.byref(options))
-        )
-        return value
-
-    def _is_so(self, name: bytes, argument: _Value) -> bool:
-        """Asks a function of the prelude's a question with a yes or a no; an error is a no."""
-        answer = self._call(name, argument)
-        if answer.tag == TAG_EXCEPTION:
-            self._drop(answer)
-        return (answer.payload, answer.tag) == (1, TAG_BOOL)
-
-    def _enter(self, function: Any, *arguments: Any) -> _Value:
+    def _enter(self, function: Any, *arguments: Any) -> Value:
         """Calls a C function that may run JavaScript, which may call the binding's callables.
 
         Those take Python's lock back with the thread state that the binding looks for here.
         """
         before, self._data.thread_state = self._data.thread_state, self._thread_state
-        value: _Value = function(*arguments)
+        value: Value = function(*arguments)
         self._data.thread_state = before
         return value
 
-    def _call(self, name: bytes, *arguments: _Value) -> _Value:
+    def _call(self, name: bytes, *arguments: Value) -> Value:
         """Calls a function of the prelude's; nobody's hold on the arguments changes."""
         given = _LISTS[len(arguments)](*arguments)
         return self._enter(
@@ -407,7 +285,7 @@ class Native:
             *(self._js, self._functions[name], self._undefined, len(arguments), given),
         )
 
-    def _tell(self, name: bytes, *arguments: _Value) -> None:
+    def _tell(self, name: bytes, *arguments: Value) -> None:
         """Tells a function of the prelude's, and lets go of the arguments."""
         self._drop(self._call(name, *arguments))
         for each in arguments:
@@ -430,7 +308,7 @@ class Native:
         return None
 
     def _track(
-        self, _context: int, promise: _Value, reason: _Value, handled: bool, _opaque: int
+        self, _context: int, promise: Value, reason: Value, handled: bool, _opaque: int
     ) -> None:
         """Remembers a promise that was rejected unhandled, until it is handled after all."""
         if handled:
@@ -440,31 +318,31 @@ class Native:
             why = self._library.JS_DupValue(self._js, reason)
             self._rejected[promise.payload] = held, why
 
-    def _forget(self, promise: _Value) -> None:
+    def _forget(self, promise: Value) -> None:
         for each in self._rejected.pop(promise.payload, ()):
             self._free(each)
 
-    def _drop(self, value: _Value) -> None:
+    def _drop(self, value: Value) -> None:
         """Lets go of what a call gave; an error there was want of memory, which shows later."""
         if value.tag == TAG_EXCEPTION:
             value = self._library.JS_GetException(self._js)
         self._free(value)
 
-    def _free(self, value: _Value) -> None:
+    def _free(self, value: Value) -> None:
         self._library.JS_FreeValue(self._js, value)
 
-    def _string(self, text: bytes) -> _Value:
-        value: _Value = self._library.JS_NewStringLen(self._js, text, len(text))
+    def _string(self, text: bytes) -> Value:
+        value: Value = self._library.JS_NewStringLen(self._js, text, len(text))
         return value
 
-    def _property(self, holder: _Value, name: bytes) -> _Value:
-        value: _Value = self._library.JS_GetPropertyStr(self._js, holder, name)
+    def _property(self, holder: Value, name: bytes) -> Value:
+        value: Value = self._library.JS_GetPropertyStr(self._js, holder, name)
         return value
 
     def _text(self, name: bytes) -> bytes:
         return self._bytes(self._property(self._holder, name))
 
-    def _bytes(self, value: _Value) -> bytes:
+    def _bytes(self, value: Value) -> bytes:
         """Returns a string's UTF-8, lone surrogates as three bytes, and lets go of the string."""
         size = c_size_t()
         place = self._library.JS_ToCStringLen2(self._js, ctypes.byref(size), value, False)

@@ -19,9 +19,18 @@ def host(tmp_path_factory):
         yield workspace
 
 
+@pytest.fixture(scope="module")
+def session(host):
+    with host.session(limits=LIMITS) as session:
+        yield session
+
+
 @pytest.fixture
-def guest(host):
-    """Runs a hostile source after a line and a call that must be kept, then looks at the host."""
+def guest(host, session):
+    """Runs a hostile source after a line and a call that must be kept, then looks at the host.
+
+    What ends by itself does so as a line of a session, too, which goes on afterwards.
+    """
 
     def run(source):
         result = host.run(KEPT + source, limits=LIMITS)
@@ -30,6 +39,10 @@ def guest(host):
         assert result.isolation != "none"
         assert (result.error is None) == (result.status == "ok")
         assert host.run("1+1").value == 2
+        if result.status in ("ok", "guest_error", "never_settles"):
+            with session.fork() as twin:
+                assert twin.eval(KEPT + source).status in (result.status, "ok", *STOP)
+                assert twin.eval("1+1").value == 2
         return result
 
     return run

@@ -204,6 +204,25 @@ def test_whatever_a_guest_changes_calls_lines_and_values_stay_as_they_are(ws, ex
     assert [(c.tool, c.code) for c in result.calls] == [(c.tool, c.code) for c in expected.calls]
 
 
+def test_whatever_a_line_changes_the_next_one_and_what_is_asked_stay_as_they_are(ws, expected):
+    with ws.session(mode="watched", filename="<script>", limits=LIMITS) as base:
+        for kind, pollution in POLLUTION.items():
+            with base.fork() as session:
+                begun = session.eval(BEFORE + pollution)
+                if begun.status == "guest_error":  # its own accessor has kept the value
+                    assert "Object.prototype has a value" in begun.error.message, kind
+                    continue
+                result = session.eval(WORK)
+                assert (result.status, result.value) == ("ok", expected.value), kind
+                assert lines(result) == lines(expected), kind
+                assert session.eval("const again = 1; const more = [2]").ok, kind
+                assert session.eval("const again = 2; again").shown == "2", kind
+                told = {each["name"]: each["shown"] for each in session.vars()}
+                assert (told["again"], told["more"]) == ("2", "[ 2 ]"), kind
+                assert session.complete("agai") == ["again"], kind
+                assert session.unfinished("f(") is True, kind
+
+
 @pytest.mark.parametrize("kind", POLLUTION)
 def test_printing_calling_and_failing_run_nothing_that_a_guest_put_in_their_way(ws, kind):
     result = ws.run(

@@ -178,6 +178,30 @@ def test_a_call_under_way_comes_back_in_the_line_that_failed(session):
     assert values(session, "await nocturn.callAsync('echo', {text: 'b'})") == ["b"]
 
 
+def test_a_line_that_has_failed_begins_no_more_calls(session):
+    result = session.eval(
+        "const go = () => nocturn.callAsync('echo', {text: 'a'}).then(go, go); go(); nope"
+    )
+    assert (result.status, result.error.name, len(result.calls)) == (
+        "guest_error",
+        "ReferenceError",
+        1,
+    )
+    assert values(session, "await nocturn.callAsync('echo', {text: 'b'})") == ["b"]
+
+
+def test_a_line_that_leaves_no_room_for_the_next_is_taken_back(ws):
+    filling = "for (;;) kept.push({})"
+    with ws.session(limits=Limits(wall_seconds=20, heap_bytes=12 << 20)) as session:
+        values(session, "let kept = []; for (let i = 0; i < 6e4; i += 1) kept.push({}); 0")
+        for line in (filling, f"try {{ {filling} }} catch {{}} 'all is well'"):
+            result = session.eval(line)
+            assert (result.status, result.rolled_back) == ("memory_limit", True), line
+        assert session.eval("throw null").status == "guest_error"
+        assert session.eval("await new Promise(() => {})").status == "never_settles"
+        assert values(session, "kept.length", "kept = null", "1") == [60_000, None, 1]
+
+
 def test_a_fork_goes_its_own_way_and_outlives_what_it_came_from(ws):
     with ws.session() as one:
         values(one, "const a = [1]")

@@ -114,6 +114,15 @@ def test_what_is_returned_and_what_is_given_to_a_tool_are_the_same_by_one_table(
     assert exact(taken) == wanted
 
 
+def test_a_sessions_lines_give_what_a_run_gives_and_nothing_where_that_is_refused(house):
+    with house.session() as session:
+        values = [session.eval(f"({value})").raise_for_error().value for value in SENT]
+        assert exact(values) == exact(list(SENT.values()))
+        refused = [session.eval(f"({value})").raise_for_error() for value in REFUSED]
+        assert {each.value for each in refused} == {None}
+        assert all(each.shown for each in refused)
+
+
 def test_what_cannot_cross_is_refused_by_its_place_both_as_argument_and_as_result(house, taken):
     taken.clear()
     makers = ",".join(f"() => ({value})" for value in REFUSED)

@@ -36,7 +36,7 @@ start = dict(source=sys.argv[2], name="t.js", modules={{}}, args=[], ceiling=10*
              console_bytes=1000, calls_in_flight=4, seed=[1, 2, 3, 4])
 print(made.run(json.dumps(start), 1 << 26))
 """
-WITHOUT = "engine.native_of = lambda context: None"
+WITHOUT = "engine.native_of = lambda *_: None"
 
 
 def run(source, first=""):
