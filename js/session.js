@@ -19,7 +19,8 @@
 
   const DECLARED = /^redeclaration of '(.*)'$/;
   const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
-  const PATH = /(?:^|[^\p{ID_Continue}$.])((?:[\p{ID_Start}$_][\p{ID_Continue}$]*\.)*)([\p{ID_Continue}$]*)$/u;
+  const PATH = /(?:^|[^\p{ID_Continue}$.])((?:[\p{ID_Start}$_][\p{ID_Continue}$]*(?:\[\d{1,9}\])*\??\.)*)([\p{ID_Continue}$]*)$/u;
+  const STEP = /^(?:([\p{ID_Continue}$]+)|\[(\d+)\])\??\.?/u;
   const PLACE = /:(\d{1,9}:\d{1,9})/;
   const HASHBANG = /^#!/;
   // Each alternative ends where it must, so that there is one way to match.
@@ -162,14 +163,14 @@
       namesOf(world, found[2], into, seen);
       return into;
     }
-    let value, from = 0;
-    for (let steps = 0; from < found[1].length; steps += 1) {
+    let value, rest = found[1];
+    for (let steps = 0; rest !== ""; steps += 1) {
       if (steps === MOST_STEPS) return into;
-      const to = indexOf(found[1], ".", from);
-      const name = slice(found[1], from, to);
+      const step = match(STEP, rest);
+      const name = step[1] === undefined ? step[2] : step[1];
       if (steps === 0) value = valueOf(name);
       else value = isObject(value) || typeof value === "function" ? (isProxy(value) ? undefined : data(value, name)) : undefined;
-      from = to + 1;
+      rest = slice(rest, step[0].length);
     }
     if (value === undefined || value === null) return into;
     if (!isObject(value) && typeof value !== "function") value = boxes[typeof value];

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["first_hidden", "visible"]
+__all__ = ["BAR", "first_hidden", "folded", "visible"]
+
+BAR: Final = "│ "
+"""Stands before each row of a guest's words, where they stand among ours."""
 
 _HIDDEN: Final = (
     # first, last, what it is. The invisible ones are Unicode's Default_Ignorable_Code_Point.
@@ -94,6 +97,32 @@ def first_hidden(text: str, *, keep: str = "", joiners: bool = False) -> tuple[i
     for at in _hidden(text, keep, joiners=joiners):
         return at, _name(text[at])
     return None
+
+
+def folded(line: str, columns: int, bar: str = BAR) -> Iterator[str]:
+    """Yields a line as rows behind a bar.
+
+    The terminal must not fold a line itself: the rest would stand without its bar.
+
+    Args:
+        line: One line that went through ``visible``, without tabs.
+        columns: The terminal's width, in cells.
+        bar: What each row begins with.
+    """
+    room = max(columns - len(bar), 2)
+    if line.isascii():
+        for at in range(0, len(line) or 1, room):
+            yield bar + line[at : at + room]
+        return
+    row, used = "", 0
+    for character in line:
+        cells = 1 if character.isascii() else 2
+        if used + cells > room:
+            yield bar + row
+            row, used = "", 0
+        row += character
+        used += cells
+    yield bar + row
 
 
 def _hidden(text: str, keep: str, *, joiners: bool) -> Iterator[int]:

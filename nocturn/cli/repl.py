@@ -90,7 +90,7 @@ def talk(
         lang=lang,
         folder=None if first is None else first[2],
         args=() if first is None else first[3],
-        marked=is_typed,
+        barred=is_typed,
     )
     if first is not None:
         result = desk.run(first[0], filename=first[1])
@@ -99,5 +99,5 @@ def talk(
     if is_typed:
         converse(desk)
         return 0
-    outcome = read_through(desk, sys.stdin)
+    outcome = read_through(desk, sys.stdin.buffer)
     return int(not outcome) if isinstance(outcome, bool) else codes.of_result(outcome)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from nocturn.visible import visible
+from nocturn.visible import folded, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,6 @@ __all__ = ["PROMPT", "page_of"]
 
 PROMPT: Final = "Answer [n]: "
 
-_BAR: Final = "│ "
 _HEAD_LINES: Final = 40
 _TAIL_LINES: Final = 20
 _HEAD_CHARACTERS: Final = 400
@@ -96,8 +95,10 @@ class _Page:
 
     def _remarks(self, question: Question) -> Iterator[str]:
         for remark in question.remarks:
-            yield from self._folded(
-                f"{visible(remark.place, keep='')}: {visible(remark.text, keep='')}", bar="! "
+            yield from folded(
+                f"{visible(remark.place, keep='')}: {visible(remark.text, keep='')}",
+                self._columns,
+                "! ",
             )
 
     def _quoted(self, lines: Sequence[str]) -> Iterator[str]:
@@ -113,23 +114,11 @@ class _Page:
     def _rows(self, line: str) -> Iterator[str]:
         left_out = len(line) - _HEAD_CHARACTERS - _TAIL_CHARACTERS
         if left_out <= 0 or self._whole:
-            yield from self._folded(line)
+            yield from folded(line, self._columns)
             return
-        yield from self._folded(line[:_HEAD_CHARACTERS])
+        yield from folded(line[:_HEAD_CHARACTERS], self._columns)
         yield f"… {left_out:,} characters of this line left out …"
-        yield from self._folded(line[-_TAIL_CHARACTERS:])
-
-    def _folded(self, line: str, bar: str = _BAR) -> Iterator[str]:
-        # The terminal must not fold a line itself: the rest would stand without its bar.
-        row, used = "", len(bar)
-        for character in line:
-            cells = 1 if character.isascii() else 2
-            if used + cells > self._columns:
-                yield bar + row
-                row, used = "", len(bar)
-            row += character
-            used += cells
-        yield bar + row
+        yield from folded(line[-_TAIL_CHARACTERS:], self._columns)
 
     def _clipped(self, text: str) -> str:
         return _clipped(text, self._columns)

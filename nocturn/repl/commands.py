@@ -96,20 +96,16 @@ def _types(desk: Desk, _: str) -> None:
 
 
 def _memory(desk: Desk, prefix: str) -> None:
-    rows = (
-        (each["path"], f"{each['bytes']} B", each["summary"])
-        for each in desk.notes()
-        if each["path"].startswith(prefix)
-    )
-    say(table(rows) or "(no notes)")
+    rows = ((each.path, f"{each.bytes} B", each.summary) for each in desk.notes(prefix))
+    _show_or(desk, table(rows), "(no notes)")
 
 
 def _catalog(desk: Desk, _: str) -> None:
-    say(visible(desk.workspace.memory.catalog()) or "(no notes)")
+    _show_or(desk, desk.workspace.memory.catalog(), "(no notes)")
 
 
 def _show(desk: Desk, path: str) -> None:
-    say(visible(desk.workspace.memory.read(path)))
+    desk.screen.show(desk.workspace.memory.read(path))
 
 
 def _edit(desk: Desk, path: str) -> bool:
@@ -145,7 +141,7 @@ def _save(desk: Desk, file: str) -> None:
 
 
 def _limits(desk: Desk, _: str) -> None:
-    say(table((name, f"{value:g}") for name, value in asdict(desk.limits).items()))
+    say(table((name, f"{value:,}") for name, value in asdict(desk.limits).items()))
 
 
 def _undo(desk: Desk, _: str) -> bool | None:
@@ -153,7 +149,7 @@ def _undo(desk: Desk, _: str) -> bool | None:
         tell("no line has changed anything")
         return False
     undone = desk.workspace.memory.undo(run=desk.last_run, mode=desk.mode, agent=desk.agent)
-    say(changed_lines(undone))
+    desk.screen.show(changed_lines(undone))
     desk.last_run = ""
     return None
 
@@ -164,12 +160,13 @@ def _log(desk: Desk, _: str) -> None:
     found, _position = desk.workspace.journal.last(_LOG_LINES, lambda _: True)
     rows = [told(line) for line in without_finished(found)]
     cells = ((local_time(r.at), r.run[:RUN_CHARACTERS], r.tool, r.deeds, r.outcome) for r in rows)
-    say(table(cells) or "(nothing yet)")
+    _show_or(desk, table(cells), "(nothing yet)")
 
 
 def _vars(desk: Desk, _: str) -> None:
     rows = desk.session.vars()
-    say(table((r["kind"], r["name"], visible(r["shown"], keep="")) for r in rows) or "(nothing)")
+    shown = table((each["kind"], each["name"], each["shown"]) for each in rows)
+    _show_or(desk, shown, "(nothing)")
 
 
 def _reset(desk: Desk, _: str) -> None:
@@ -178,6 +175,13 @@ def _reset(desk: Desk, _: str) -> None:
 
 def _quit(_: Desk, __: str) -> None:
     raise Leave
+
+
+def _show_or(desk: Desk, text: str, nothing: str) -> None:
+    if text:
+        desk.screen.show(text)
+    else:
+        say(nothing)
 
 
 def _text(data: bytes, file: str) -> str:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from nocturn.errors import RunInterrupted
-from nocturn.layout import call_line, console_line, error_lines, say, tell
-from nocturn.visible import visible
+from nocturn.repl.screen import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from nocturn.host.result import CallRecord, ConsoleLine, RunResult
+    from nocturn.host.result import RunResult
     from nocturn.host.session import Session
     from nocturn.limits import Limits
     from nocturn.memory import ModeName
+    from nocturn.store.listing import NoteStat
     from nocturn.workspace import Workspace
 
 __all__ = ["Desk", "statements"]
 
-GUEST: Final = "│ "
-"""Before each line that the guest has written, at a terminal."""
-VALUE: Final = "= "
-_MORE: Final = "  "
+_PAGE: Final = 200
 
 
 class Desk:
@@ -37,11 +35,13 @@ class Desk:
         lang: ``js`` or ``ts``.
         folder: Where its scripts are, out of which they may import.
         args: ``nocturn.args`` in the guest.
-        marked: Whether a guest's lines carry a mark, since a person reads them among ours.
+        barred: Whether the guest's words carry a bar, since a person reads them among ours.
 
     Attributes:
+        screen: Where all of it is shown.
         kept: The lines that ended well, in order.
         last_run: The run that has last changed something; empty where none has.
+        typed: Whether its lines are TypeScript.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Desk:
         lang: str | None = None,
         folder: str | None = None,
         args: Sequence[str] = (),
-        marked: bool = False,
+        barred: bool = False,
     ) -> None:
         self.workspace = workspace
         self.mode: ModeName = mode
@@ -63,7 +63,9 @@ class Desk:
         self.limits = limits or workspace.limits
         self.kept: list[str] = []
         self.last_run = ""
-        self._marked = marked
+        self._dry_run = dry_run
+        self.typed = lang == "ts"
+        self.screen = Screen(barred=barred)
         self.session: Session = workspace.session(
             mode=mode,
             agent=agent,
@@ -72,8 +74,8 @@ class Desk:
             lang="ts" if lang == "ts" else "js" if lang == "js" else None,
             folder=folder,
             args=args,
-            on_call=self._told_call,
-            on_console=self._told_line,
+            on_call=self.screen.call,
+            on_console=self.screen.console,
         )
 
     def run(self, source: str | bytes, *, filename: str | None = None) -> RunResult:
@@ -82,73 +84,86 @@ class Desk:
             result = self.session.eval(source, filename=filename)
         except RunInterrupted as stop:
             result = stop.result
-        self._show(result)
+        self.screen.result(result)
         if result.ok and isinstance(source, str):
             self.kept.append(source.rstrip("\n"))
         if any(call.code is None and call.effects for call in result.calls):
             self.last_run = result.run
         return result
 
-    def notes(self) -> Iterator[dict[str, Any]]:
-        """Yields the notes, by path, as ``memory_list`` has them."""
-        cursor = None
-        while True:
-            found = self.workspace.memory.list(cursor=cursor)
-            yield from found["notes"]
-            cursor = found["cursor"]
-            if cursor is None:
-                return
+    def about(self) -> str:
+        """Returns what a person should have before their eyes while they type."""
+        dry = ", dry run" if self._dry_run else ""
+        return f"{self.workspace.path.name}: {self.mode}{dry}, as {self.agent or 'nobody by name'}"
+
+    def begin(self) -> None:
+        """Has the session's globals made, so that they can be completed before a first line."""
+        self.session.eval("")
 
     def reset(self) -> None:
         """Begins anew, with nothing declared."""
         self.session.reset()
+        self.begin()
         self.kept.clear()
 
-    def _show(self, result: RunResult) -> None:
-        if result.shown is not None:
-            say(
-                self._after(VALUE, visible(result.shown)) if self._marked else visible(result.shown)
+    def is_unfinished(self, text: str) -> bool:
+        """Returns whether a text goes on in a next line; the engine tells, which runs nothing."""
+        return self.session.unfinished(text) or (self.typed and _opens(text))
+
+    def notes(self, prefix: str = "", *, most: int | None = None) -> Iterator[NoteStat]:
+        """Yields notes by path, redacted. No call, so that looking leaves no line in the journal.
+
+        Args:
+            prefix: What their paths begin with.
+            most: How many; None for all.
+        """
+        cursor, left = None, most
+        while left is None or left > 0:
+            found, cursor = self.workspace.notes.list(
+                _PAGE if left is None else min(left, _PAGE),
+                cursor,
+                lambda paths: self.workspace.redacted(list(paths)),
+                lambda path: path.startswith(prefix),
             )
-        if result.error is not None:
-            tell(self._theirs(error_lines(result.error)))
-        for rejection in result.unhandled_rejections:
-            tell("nobody looked at this rejection:")
-            tell(self._theirs(error_lines(rejection)))
-        for each in result.would_write or ():
-            tell("nothing was written; this would have been:")
-            tell(self._theirs(visible(each.diff).rstrip()))
-
-    def _told_call(self, call: CallRecord) -> None:
-        tell(call_line(call))
-
-    def _told_line(self, line: ConsoleLine) -> None:
-        say(self._theirs(console_line(line)))
-
-    def _theirs(self, text: str) -> str:
-        return self._after(GUEST, text, GUEST) if self._marked else text
-
-    @staticmethod
-    def _after(mark: str, text: str, more: str = _MORE) -> str:
-        return mark + text.replace("\n", "\n" + more)
+            for each in found:
+                yield replace(each, summary=self.workspace.redacted(each.summary))
+            if cursor is None:
+                return
+            left = None if left is None else left - len(found)
 
 
-def statements(lines: Callable[[], str | None], session: Session) -> Iterator[str]:
+def statements(lines: Callable[[], str | None], unfinished: Callable[[str], bool]) -> Iterator[str]:
     """Yields one statement after another out of lines.
 
     Args:
         lines: Gives the next line; None at the end.
-        session: Tells whether a statement is whole.
+        unfinished: Tells whether a text goes on in a next line.
     """
     pending: list[str] = []
     while (line := lines()) is not None:
+        if not pending and not line.strip():
+            continue
         pending.append(line)
         text = "\n".join(pending)
-        if len(pending) == 1 and line.lstrip().startswith("."):
+        is_command = len(pending) == 1 and line.lstrip().startswith(".")
+        if is_command or not unfinished(text):
             yield text
-        elif not text.strip() or session.unfinished(text):
-            continue
-        else:
-            yield text
-        pending = []
-    if pending and (text := "\n".join(pending)).strip():
-        yield text
+            pending = []
+    if pending:
+        yield "\n".join(pending)
+
+
+def _opens(text: str) -> bool:
+    """Returns whether brackets are open: to the engine TypeScript is an error, not a beginning."""
+    from pygments.lexers.javascript import TypeScriptLexer
+    from pygments.token import Punctuation, is_token_subtype
+
+    signs = (
+        each
+        for kind, each in TypeScriptLexer().get_tokens(text)
+        if is_token_subtype(kind, Punctuation)
+    )
+    depth = 0
+    for sign in "".join(signs):
+        depth += (sign in "([{") - (sign in ")]}")
+    return depth > 0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from nocturn.errors import NocturnError
+from nocturn.errors import ConfigurationError, NocturnError
 from nocturn.layout import say, tell
+from nocturn.limits import Limits
 from nocturn.repl.commands import Leave, obey
 from nocturn.repl.desk import statements
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import IO
 
     from prompt_toolkit import PromptSession
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -23,41 +24,36 @@ __all__ = ["converse", "read_through"]
 
 _PROMPT: Final = "> "
 _GOES_ON: Final = "… "
+_INDENT: Final = "  "
+_LINE_BYTES: Final = 2 * Limits().source_bytes
 
 
 def converse(desk: Desk) -> None:
     """Reads lines at the terminal until the person leaves."""
-    session = _prompt(desk)
-    say("nocturn: a session of its own; .help lists the commands, Ctrl-D leaves")
+    prompt = _prompt(desk)
+    desk.begin()
+    say("nocturn: .help lists the commands, Ctrl-D leaves")
     while True:
         try:
-            text = session.prompt(_PROMPT)
+            take(desk, prompt.prompt(_PROMPT))
+        except (EOFError, Leave):
+            return
         except KeyboardInterrupt:  # the line is dropped, the session is not
             continue
-        except EOFError:
-            return
-        try:
-            take(desk, text)
-        except Leave:
-            return
-        except KeyboardInterrupt:
-            tell("interrupted")
         except NocturnError as error:
             tell(visible(f"nocturn: {error.message}"))
 
 
-def read_through(desk: Desk, stream: TextIO) -> RunResult | bool:
+def read_through(desk: Desk, stream: IO[bytes]) -> RunResult | bool:
     """Runs what a stream has, statement by statement, up to the first that fails.
 
     Returns:
         The run that failed; else whether the commands among them went well.
+
+    Raises:
+        ConfigurationError: It is not UTF-8, or a line of it is too long.
     """
-
-    def line() -> str | None:
-        text = stream.readline()
-        return text.rstrip("\n") if text else None
-
-    for text in statements(line, desk.session):
+    for text in statements(lambda: _line(stream), desk.is_unfinished):
         try:
             outcome = take(desk, text)
         except Leave:
@@ -81,49 +77,75 @@ def take(desk: Desk, text: str) -> RunResult | bool:
     return obey(desk, text) if text.lstrip().startswith(".") else desk.run(text)
 
 
+def _line(stream: IO[bytes]) -> str | None:
+    data = stream.readline(_LINE_BYTES + 1)
+    if len(data) > _LINE_BYTES:
+        raise ConfigurationError(f"a line is over {_LINE_BYTES:,} bytes: give it in parts")
+    try:
+        return data.decode().rstrip("\r\n") if data else None
+    except UnicodeDecodeError:
+        raise ConfigurationError("the input is not UTF-8: give it as UTF-8") from None
+
+
 def _prompt(desk: Desk) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.lexers import PygmentsLexer
-    from pygments.lexers.javascript import JavascriptLexer
+    from prompt_toolkit.styles import Style
 
     from nocturn.repl.completion import NameCompleter, signature
     from nocturn.repl.history import LineHistory
+    from nocturn.repl.painting import HiddenShown, colours
 
     def hint() -> str:
         before = session.default_buffer.document.text_before_cursor
-        return visible(signature(desk, before), keep="")
+        return visible(signature(desk, before) or desk.about(), keep="")
 
     session: PromptSession[str] = PromptSession(
         history=LineHistory(desk.workspace),
         completer=NameCompleter(desk),
         complete_while_typing=False,
-        lexer=PygmentsLexer(JavascriptLexer),
+        lexer=colours(typed=desk.typed),
+        input_processors=[HiddenShown()],
         multiline=True,
         prompt_continuation=_GOES_ON,
         key_bindings=_keys(desk),
-        bottom_toolbar=lambda: hint() or None,
+        bottom_toolbar=hint,
+        style=Style.from_dict({"bottom-toolbar": "noreverse", "hidden": "reverse"}),
     )
     return session
 
 
 def _keys(desk: Desk) -> KeyBindings:
-    from prompt_toolkit.filters import has_completions
+    from prompt_toolkit.application.current import get_app
+    from prompt_toolkit.filters import Condition, completion_is_selected
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
 
-    @keys.add("enter", filter=~has_completions)
+    @keys.add("enter", filter=completion_is_selected)
+    def _(event: KeyPressEvent) -> None:
+        """Takes the completion; the next Enter runs the line."""
+        event.current_buffer.complete_state = None
+
+    @keys.add("enter", filter=~completion_is_selected)
     def _(event: KeyPressEvent) -> None:
         """Runs what is there if it is whole; else the statement goes on in the next line."""
         buffer = event.current_buffer
-        text = buffer.text
-        if text.startswith(".") or not desk.session.unfinished(text):
+        inside = buffer.document.text_after_cursor.strip() != ""
+        if buffer.text.startswith(".") or not (inside or desk.is_unfinished(buffer.text)):
             buffer.validate_and_handle()
         else:
-            buffer.insert_text("\n")
+            buffer.newline()
 
     @keys.add("escape", "enter")
     def _(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text("\n")
+        """Goes on in the next line, whole or not."""
+        event.current_buffer.newline()
+
+    def begins_a_row() -> bool:
+        return not get_app().current_buffer.document.current_line_before_cursor.strip()
+
+    @keys.add("tab", filter=Condition(begins_a_row))
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text(_INDENT)
 
     return keys

@@ -197,8 +197,9 @@ class Session(Native):
         message, line, column = problem
         lines = text.split(b"\n")
         rest = b"\n".join([lines[line - 1][column - 1 :], *lines[line:]])  # from where it is wrong
-        if message == "unexpected end of string":  # only a template goes on in the next line
-            return rest.startswith(b"`")
+        if message == "unexpected end of string":
+            # It is told where the text begins: a template, or one that goes on behind a ${…}.
+            return rest.startswith((b"`", b"}")) or text.endswith(b"\\")
         if message in _NO_PATTERN and rest.startswith((b"{", b"[")) and len(rest) < len(source):
             # A pattern is looked for whole before it is read; a parameter's outermost is not.
             return self._lacks_its_end(b"function f(", b"){}", flags, rest) is True

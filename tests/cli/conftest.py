@@ -1,12 +1,13 @@
 """Real processes: the command line without a terminal, and with one."""
 
+import codecs
 import os
 import pty
 import select
 import subprocess
 import sys
 import termios
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -99,6 +100,9 @@ class Terminal:
     process: subprocess.Popen
     master: int
     shown: str = ""
+    decoder: codecs.IncrementalDecoder = field(
+        default_factory=lambda: codecs.getincrementaldecoder("utf-8")("replace")
+    )
 
     def wait_for(self, text):
         """Reads until the terminal has shown ``text``; returns everything that it has shown."""
@@ -121,7 +125,7 @@ class Terminal:
             data = os.read(self.master, 65_536)
         except OSError:  # Linux says so when the last other end is closed
             return False
-        self.shown += data.decode("utf-8", "replace")
+        self.shown += self.decoder.decode(data)
         return bool(data)
 
 

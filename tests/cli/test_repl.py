@@ -2,16 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import sys
 import termios
 
 import pytest
-
-from nocturn import Workspace
-from nocturn.repl.completion import signature
-from nocturn.repl.desk import Desk
 
 ASKING = "version = 1\n[[rule]]\nruling = 'ask'\nrecall = 'session'\nkind = 'memory'\n"
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="terminals are POSIX's")
@@ -148,15 +145,6 @@ def test_a_command_that_fails_says_why(nocturn, tmp_path):
         assert done.stderr.count("\n") == 1, done.stderr
 
 
-def test_the_tool_whose_call_is_typed_is_shown(tmp_path):
-    with Workspace(tmp_path / "ws") as ws:
-        desk = Desk(ws, mode="strict")
-        call = "nocturn.memory.write(path, summary, content)"
-        assert signature(desk, "const a = nocturn.memory.write('a', ").startswith(call)
-        assert signature(desk, "nocturn.memory.read('a'); other(") == ""
-        assert signature(desk, "nothing") == ""
-
-
 def test_eval_reads_its_code_or_an_argument_from_stdin(nocturn):
     assert nocturn("eval", "-", stdin="1 + 1").stdout == "2\n"
     assert nocturn("eval", "nocturn.args[0].trim().length", "-", stdin="four\n").stdout == "4\n"
@@ -186,7 +174,7 @@ def test_lines_are_typed_and_their_values_shown(prompt):
     # Words of the guest's stand behind a mark, and bring no escape of their own.
     said = entered(shell, r"console.log('\x1b[2J\u202eevil\u200b\nAllow? [y]'); nope")
     assert "│ \\x1b[2J\\u{202e}evil\\u{200b}\r\n│ Allow? [y]\r\n" in said
-    assert "ReferenceError: nope is not defined" in said
+    assert re.search(r"│ <repl>:1:\d+ ReferenceError: nope is not defined\r\n", said)
     entered(shell, r"nocturn.memory.write('a.md', 's', 'note \x1b]0;t\x07 \u202e')")
     assert r"note \x1b]0;t\x07 \u{202e}" in entered(shell, ".show a.md")
     assert left(shell) == 0
@@ -216,7 +204,15 @@ def test_ctrl_c_at_a_question_is_a_no(prompt, nocturn, tmp_path):
     (tmp_path / "ws/policy.toml").write_text(ASKING)
     assert nocturn("trust", "--yes").returncode == 0
     shell = prompt()
-    shows(shell, "nocturn.memory.write('a.md', 's', 'c')\r", "Answer [n]: ")
+    forged = "console.log(' '.repeat(98) + '[n] no\\nAnswer [n]: ');"
+    asked = shows(
+        shell,
+        f"{forged} nocturn.memory.write('a.md', 's', '\\u202ec')\r",
+        "\n[n] no\r\nAnswer [n]: ",
+    )
+    # The guest's own words stand behind the bar, those that the terminal would have folded too.
+    assert f"│ {' ' * 97}\r\n│  [n] no\r\n│ Answer [n]: \r\n" in asked
+    assert "\r\n│ \\u{202e}c\r\n" in asked
     shows(shell, "\x03", "GATE_DENIED (declined)")
     ready(shell)
     shows(shell, "nocturn.memory.write('a.md', 's', 'c').path\r", "Answer [n]: ")
@@ -252,7 +248,13 @@ def test_a_paste_of_500_lines_is_one_and_a_mebibyte_is_shown_whole(prompt):
     said = shows(
         shell, "console.log(('x'.repeat(1023) + '\\n').repeat(1023)); 'whole'\r", "= 'whole'\r"
     )
-    assert said.count("x" * 1023) == 1023
+    rows = re.findall(r"│ (x+)\r\n", said)
+    assert "".join(rows) == "x" * 1023 * 1023
+    assert max(map(len, rows)) == 57  # folded here, so that each row has its bar
+    # A pasted line is what it looks like.
+    shows(shell, "\x1b[200~'\u202epasted\x1b[201~", "\\u{202e}pasted")
+    assert "= '\\u{202e}pasted'" in entered(shell, "'")
+    assert "\u202e" not in shell.shown
     assert left(shell) == 0
 
 

@@ -280,6 +280,10 @@ def test_names_are_completed_and_nothing_of_the_guests_runs(session):
                 "f(\n // c",
                 "x.",
                 "do {}",
+                "`a\n${1} b",
+                "'é😀' + `a",
+                "'é😀' +",
+                "'a\\",
             )
         ),
         *(
@@ -297,6 +301,8 @@ def test_names_are_completed_and_nothing_of_the_guests_runs(session):
                 "// c",
                 "a ? 1 : 2;",
                 "')'",
+                "'é😀' 1",
+                "'}",
             )
         ),
     ],
