@@ -68,7 +68,7 @@ def leak_process(pool, worker):
 def leak_memory(pool, worker):
     kept.append(bytearray(b"x" * 1_000_000)); give_back(pool, worker)
 {broken}
-status = soak.main(["20", "--concurrent", "2"])
+status = soak.main(["20", "--concurrent", "2", "--lines", "20"])
 for each in kept:
     if isinstance(each, subprocess.Popen):
         each.kill()

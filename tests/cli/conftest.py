@@ -1,6 +1,7 @@
 """Real processes: the command line without a terminal, and with one."""
 
 import codecs
+import io
 import os
 import pty
 import select
@@ -51,18 +52,23 @@ def nocturn(tmp_path, environment):
 
 @pytest.fixture
 def nocturn_here(tmp_path, environment, monkeypatch, capsys):
-    """Runs one command in this process, which is quicker, where nothing is read from stdin."""
+    """Runs one command in this process, which is quicker, where nothing of a process is shown."""
     from nocturn.cli.main import main
 
-    monkeypatch.chdir(tmp_path)
-    for name in ("NOCTURN_DATA", "NOCTURN_WORKSPACE"):
-        monkeypatch.setenv(name, environment[name])
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["nocturn", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
+    def run(*words, stdin="", **more):
+        given = stdin if isinstance(stdin, bytes) else stdin.encode()
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            for name in ("NOCTURN_DATA", "NOCTURN_WORKSPACE"):
+                patch.setenv(name, environment[name])
+            for name, value in more.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "argv", ["nocturn", *map(str, words)])
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), "utf-8"))
+            with pytest.raises(SystemExit) as ended:
+                main()
         out, err = capsys.readouterr()
+        assert "Traceback" not in err, err
         return subprocess.CompletedProcess(words, ended.value.code, out, err)
 
     return run

@@ -9,6 +9,11 @@ DENY = "version = 1\n[[rule]]\nruling = 'deny'\nkind = 'memory'\n"
 
 
 @pytest.fixture
+def nocturn(nocturn_here):
+    return nocturn_here
+
+
+@pytest.fixture
 def ws(tmp_path):
     return tmp_path / "ws"
 

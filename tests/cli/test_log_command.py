@@ -11,6 +11,11 @@ WRITE = 'nocturn.memory.write("people/lina.md", "daughter", "likes dinosaurs");'
 
 
 @pytest.fixture
+def nocturn(nocturn_here):
+    return nocturn_here
+
+
+@pytest.fixture
 def journal(tmp_path):
     return tmp_path / "ws" / ".nocturn" / "journal.jsonl"
 

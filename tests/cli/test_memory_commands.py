@@ -3,6 +3,13 @@
 import json
 import re
 
+import pytest
+
+
+@pytest.fixture
+def nocturn(nocturn_here):
+    return nocturn_here
+
 
 def test_a_note_is_written_listed_shown_and_removed(nocturn, tmp_path):
     wrote = nocturn("memory", "write", "--watched", "people/lina.md", "daughter", "Likes cats.")

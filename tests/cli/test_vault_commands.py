@@ -14,6 +14,11 @@ from nocturn.store.vault import Vault
 
 
 @pytest.fixture
+def nocturn(nocturn_here):
+    return nocturn_here
+
+
+@pytest.fixture
 def value():
     return "sk-" + secrets.token_hex(20)
 
