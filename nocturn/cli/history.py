@@ -53,6 +53,8 @@ def history(
 
     with open_workspace(workspace, secret_env=secret_env) as ws:
         states = ws.memory.history(path)
+        if not states:
+            ws.memory.stat(path)  # refuses the path that never was, in the words of elsewhere
     if json:
         say(dumps(states))
     elif states:

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nocturn.guard.cover import Trail
+from nocturn.guard.cover import Gathered
 from nocturn.names import agent_name
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Standing:
     agent_blocks: int = 0
     outside: tuple[str, ...] = ()
     findings: list[Finding] = field(default_factory=list[Finding])
-    trail: Trail = field(default_factory=Trail)
+    trail: Gathered = field(default_factory=Gathered)
     lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def take_in(self, tool: str) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nocturn.guard.index import Piece
     from nocturn.guard.target import Target
 
-__all__ = ["ENOUGH_EVIDENCE", "Cover", "Trail"]
+__all__ = ["ENOUGH_EVIDENCE", "Cover", "Gathered"]
 
 ENOUGH_EVIDENCE: Final = 32.0
 """One in four thousand million, for each value and text."""
@@ -95,7 +95,7 @@ class Cover:
             self._pieces[span] = max(bits, self._pieces.get(span, 0.0))
 
 
-class Trail:
+class Gathered:
     """The pieces that a run was allowed to write so far. Not safe for many threads by itself."""
 
     __slots__ = ("covers", "tries")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from nocturn.guard.cover import Cover, Trail
+from nocturn.guard.cover import Cover, Gathered
 from nocturn.guard.reading import View, together
 from nocturn.limits import SECRET_CHARACTERS
 
@@ -66,7 +66,7 @@ class _Found:
     pieces: list[tuple[Piece, Reading]] = field(default_factory=list[tuple["Piece", "Reading"]])
     tries: int = 0
 
-    def leaks(self, trail: Trail | None = None) -> list[Target]:
+    def leaks(self, trail: Gathered | None = None) -> list[Target]:
         """Returns the values that count as found, with what this run carried before."""
         tries = self.tries + (trail.tries if trail else 0)
         leaked: list[Target] = []
@@ -150,7 +150,7 @@ class Scanner:
             (name, *in_text(*span)) for name, spans in stretches.items() for span in together(spans)
         )
 
-    def names_across(self, texts: Sequence[str], trail: Trail | None = None) -> tuple[str, ...]:
+    def names_across(self, texts: Sequence[str], trail: Gathered | None = None) -> tuple[str, ...]:
         """Returns the names of the secrets that stand in texts that belong together.
 
         They are looked at as one, so that pieces in several of them add up; and of each ordered

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nocturn.guard.caller import Caller
-    from nocturn.guard.cover import Trail
+    from nocturn.guard.cover import Gathered
     from nocturn.guard.ports import Journal
     from nocturn.guard.remarks import Remark
     from nocturn.guard.scanner import Scanner
@@ -99,7 +99,7 @@ class Screen:
         canonical: Sequence[str],
         named: Sequence[tuple[str, str]] = (),
         read: Sequence[tuple[str, str]] = (),
-        trail: Trail | None = None,
+        trail: Gathered | None = None,
     ) -> tuple[list[Finding], tuple[Remark, ...]]:
         """Looks as :meth:`check` does, and counts nothing: for what a person has written.
 
@@ -211,7 +211,7 @@ class Screen:
             self._block(caller, [finding])
 
     def _findings(
-        self, tool: str, raw: Sequence[str], canonical: Sequence[str], trail: Trail | None
+        self, tool: str, raw: Sequence[str], canonical: Sequence[str], trail: Gathered | None
     ) -> list[Finding]:
         came_in = set(raw)
         folded = [text for text in canonical if text not in came_in]

@@ -15,9 +15,10 @@ import hashlib
 import os
 import struct
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final
 
+from nocturn.errors import NOT_A_NOTE, STORAGE, NocturnError
 from nocturn.names import same_name_key
 from nocturn.store.confined import Folder
 from nocturn.store.lock import held
@@ -82,7 +83,15 @@ class NoteLocks:
         Raises:
             NocturnError: ``STORAGE`` where the file cannot be made or locked.
         """
-        with self._folder.place(_NAME) as place, place.open_file(os.O_RDWR) as fd:
+        with ExitStack() as opened:
+            try:
+                place = opened.enter_context(self._folder.place(_NAME))
+            except NocturnError as error:
+                if error.code != NOT_A_NOTE:
+                    raise
+                message = f"{_NAME} in .nocturn is no regular file: move it away and try again"
+                raise NocturnError(STORAGE, message) from None
+            fd = opened.enter_context(place.open_file(os.O_RDWR))
             if not _BY_RANGE:
                 with held(fd):
                     yield HeldNotes(fd)

@@ -111,3 +111,10 @@ def test_all_that_one_run_wrote_is_taken_back_by_the_id_that_it_told(wrote, text
 def test_a_run_that_wrote_nothing_tells_no_id(nocturn_here):
     done = nocturn_here("eval", "1 + 1")
     assert (done.stdout, done.stderr) == ("2\n", "")
+
+
+def test_a_path_that_never_was_has_no_history_and_says_so(nocturn_here):
+    for more in ([], ["--json"]):
+        done = nocturn_here("memory", "history", "never.md", *more)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "never.md" in done.stderr

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nocturn.guard.cover import Cover, Trail
+from nocturn.guard.cover import Cover, Gathered
 from nocturn.guard.index import Piece
 from nocturn.guard.target import targets_of
 from nocturn.secret import Secret
@@ -53,7 +53,7 @@ def test_a_whole_value_proves_itself_where_it_stands_plainly(target):
 
 
 def test_a_trail_adds_up_what_several_calls_carried(target):
-    trail = Trail()
+    trail = Gathered()
     trail.grow([(target, covered(target, (0, 6)))], 100)
     trail.grow([(target, covered(target, (20, 26)))], 100)
     assert trail.tries == 200

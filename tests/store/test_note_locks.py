@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from nocturn.errors import STORAGE, NocturnError
 from nocturn.store.note_locks import NoteLocks
 
 HOLDER = """
@@ -147,3 +148,11 @@ os.waitpid(child, 0)
         timeout=60,
     )
     assert done.stdout == "True\n"
+
+
+def test_a_folder_in_the_place_of_the_locks_is_the_disks_trouble_and_not_a_notes(locks, tmp_path):
+    (tmp_path / ".nocturn/notes.lock").mkdir(parents=True)
+    with pytest.raises(NocturnError) as refused, locks.held(["a.md"]):
+        pass
+    assert refused.value.code == STORAGE
+    assert "another name" not in refused.value.message

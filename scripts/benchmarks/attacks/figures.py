@@ -67,13 +67,16 @@ def ordinary(folder: str, rounds: int) -> Iterator[Timed]:
                 f"a scan of {words}, 1,000 values": partial(ours.names, text),
             },
             rounds=rounds,
+            warm_ups=min(3, rounds // 10),
         ).values()
         yield Timed(took, least, target)
     for count in (10, 1_000):
         some = values[:count]
         name = f"the first scan, {count:,} values"
         first = measure.measure(
-            {name: partial(scanner, some)}, rounds=max(1, rounds // 10), warm_ups=1
+            {name: partial(scanner, some)},
+            rounds=max(1, rounds // 10),
+            warm_ups=min(1, rounds // 10),
         )
         yield Timed(first[name])
     yield _write(folder, rounds)
