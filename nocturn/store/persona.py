@@ -122,13 +122,17 @@ class PersonaStore:
 
     Args:
         persona: The folder, which the first change makes.
-        outer: Where the lock is.
+        outer: Says where the lock is, anew for each change: a workspace may have come to be.
         token: Makes a version of a file's bytes.
         hidden: Gives the stretches of a text that a reader is not shown.
     """
 
     def __init__(
-        self, persona: Path, outer: Path, token: Callable[[bytes], str], hidden: Hidden
+        self,
+        persona: Path,
+        outer: Callable[[], Path],
+        token: Callable[[bytes], str],
+        hidden: Hidden,
     ) -> None:
         self._folder = Folder(persona)
         self._outer = outer
@@ -174,7 +178,7 @@ class PersonaStore:
             PermissionError: The clearance is for something else.
         """
         clearance.spend((Effect(KIND, "write", name),), change.bound)
-        with locked(self._outer, _LOCK):
+        with locked(self._outer(), _LOCK):
             before = self._read(name)
             version = None if before is None else self._token(before.encode())
             if clearance.asked and version != clearance.expected:
