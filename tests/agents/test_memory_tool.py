@@ -92,6 +92,9 @@ def test_the_seeds_second_example(home):
         ("a\n", {"action": "add", "text": "x"}, "a\n- x\n"),
         ("a\r\nb", {"action": "add", "text": "x"}, "a\r\nb\r\n- x\r\n"),
         ("a\r\nb\r\n", {"action": "replace", "text": "b", "with": "c"}, "a\r\nc\r\n"),
+        ("a\r\n", {"action": "add", "text": "b\nc"}, "a\r\n- b\r\nc\r\n"),
+        ("a\r\nb\r\n", {"action": "remove", "text": "a\n"}, "b\r\n"),
+        ("a\r\nb\nc\n", {"action": "remove", "text": "b\n"}, "a\r\nc\n"),
         ("a a\na", {"action": "replace", "text": "a", "with": "b", "all": True}, "b b\nb"),
         ("a b", {"action": "remove", "text": "a "}, "b"),
         ("a", {"action": "remove", "text": "a"}, ""),
@@ -114,6 +117,7 @@ HEADINGS = [
     {"action": "add", "text": "x\r   ## agents.md ##"},
     {"action": "add", "text": "x\x85## USER.md\u2028y"},
     {"action": "add", "text": "x\nSOUL.md\n---"},
+    {"action": "add", "text": "x\n##\x08 S\ufe0fOUL.md"},
     {"action": "replace", "text": "- one", "with": "##"},
     {"action": "replace", "text": "one SOUL.md", "with": "one\n## SOUL.md"},
     {"action": "remove", "text": "- one"},
@@ -260,3 +264,23 @@ def test_who_writes_by_hand_in_a_workspaces_persona_waits_for_the_workspace(tmp_
     (ws.path / ".nocturn/persona.lock").unlink()
     by_hand.execute({"action": "add", "text": "more"})
     assert (ws.path / ".nocturn/persona.lock").exists()
+
+
+def test_in_a_workspace_it_is_ruled_on_like_a_note(ws):
+    source = """
+        nocturn.persona.add("Likes tea");
+        nocturn.persona.replace("tea", "oolong", {all: true});
+        nocturn.persona.add("Speaks Tamil", {target: "user"});
+        try { nocturn.persona.remove("none") } catch (error) { [error.code, error.message] }
+    """
+    refused = ws.run(source, mode="strict")
+    assert refused.error.code == "GATE_DENIED"
+    assert not (ws.path / "persona").exists()
+
+    result = ws.run(source, mode="watched")
+
+    assert result.value == ["BAD_ARGUMENTS", "not found: none"]
+    assert result.calls[0].effects[0]["kind"] == "persona"
+    assert compose_soul(ws.path / "persona") == (
+        "## USER.md\n\n- Speaks Tamil\n\n## MEMORY.md\n\n- Likes oolong"
+    )
