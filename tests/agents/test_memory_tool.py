@@ -118,7 +118,7 @@ HEADINGS = [
     {"action": "add", "text": "x\x85## USER.md\u2028y"},
     {"action": "add", "text": "x\nSOUL.md\n---"},
     {"action": "add", "text": "x\n##\x08 S\ufe0fOUL.md"},
-    {"action": "replace", "text": "- one", "with": "##"},
+    {"action": "replace", "text": "- one S", "with": "## S"},
     {"action": "replace", "text": "one SOUL.md", "with": "one\n## SOUL.md"},
     {"action": "remove", "text": "- one"},
     {"action": "replace", "text": "- one", "with": "\ufeff#\u200b#"},
