@@ -1,39 +1,15 @@
-"""The tool memory over a folder, wired by hand: the contract's section 7, line for line."""
+"""The tool memory under attack, over line ends, and in a workspace."""
 
 import json
 import os
-import signal
-import subprocess
-import sys
 
 import pytest
 
-from nocturn.agents import ToolContext, compose_soul, memory_tool
-from nocturn.limits import PERSONA_FILE_BYTES, PERSONA_TEXT_BYTES
+from nocturn.agents import compose_soul, memory_tool
+from nocturn.limits import PERSONA_TEXT_BYTES
 from nocturn.testing import FixedSecrets
 
 SECRET = "q7Xw2Lm9Zt4Kd8RvP3sN6bHc"
-
-ADDING = """
-import sys
-from nocturn.agents import memory_tool
-tool = memory_tool(sys.argv[1])
-for number in range(50):
-    result = tool.execute({"action": "add", "text": f"{sys.argv[2]}-{number}"})
-    assert not result.is_error, result.output
-"""
-
-WRITING = """
-import sys
-from nocturn.agents import memory_tool
-tool = memory_tool(sys.argv[1])
-while True:
-    for old, new in ("ab", "ba"):
-        given = {"action": "replace", "text": old * 60_000, "with": new * 60_000}
-        result = tool.execute(given)
-        assert not result.is_error, result.output
-        print(new, flush=True)
-"""
 
 
 @pytest.fixture
@@ -51,36 +27,6 @@ def do(home):
         return tool.execute({"action": action, "text": text, **given})
 
     return do
-
-
-def test_the_seeds_first_example(home):
-    (home / "MEMORY.md").write_text("- Likes green tea.")
-    memory, ctx = memory_tool(home), ToolContext()
-
-    memory.execute({"action": "add", "text": "Likes hiking"}, ctx)
-    assert "- Likes hiking" in (home / "MEMORY.md").read_text()
-    memory.execute({"action": "replace", "text": "green tea", "with": "oolong"}, ctx)
-    assert "oolong" in (home / "MEMORY.md").read_text()
-    removed = memory.execute({"action": "remove", "text": "- Likes hiking\n"}, ctx)
-    assert not removed.is_error
-
-    assert (home / "MEMORY.md").read_text().strip() == "- Likes oolong."
-
-
-def test_the_seeds_second_example(home):
-    (home / "MEMORY.md").write_text("- Onboarded 2026-07.")
-    memory, ctx = memory_tool(home), ToolContext()
-
-    before = (home / "MEMORY.md").read_bytes()
-    miss = memory.execute({"action": "replace", "text": "nonexistent", "with": "x"}, ctx)
-    assert miss.is_error
-    assert miss.output == "not found: nonexistent"
-    assert (home / "MEMORY.md").read_bytes() == before
-    wrote = memory.execute({"action": "add", "target": "user", "text": "Speaks Tamil"}, ctx)
-    assert not wrote.is_error
-
-    assert (home / "USER.md").read_text() == "- Speaks Tamil\n"
-    assert (home / "MEMORY.md").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -177,19 +123,6 @@ def test_a_text_that_stands_twice_is_told_by_its_lines_also_where_the_two_overla
     assert (home / "MEMORY.md").read_text() == "a\nb tea\nc\ntea tea\nxxx\n"
 
 
-def test_a_file_may_be_as_long_as_its_limit_and_no_longer(home, do):
-    file = home / "MEMORY.md"
-    file.write_bytes(b"x" * (PERSONA_FILE_BYTES - 5) + b"\n")
-    assert not do("add", "y").is_error
-    assert file.stat().st_size == PERSONA_FILE_BYTES
-    assert do("add", "y").is_error
-    assert not do("remove", "- y\n").is_error
-    file.write_bytes(b"x" * (PERSONA_FILE_BYTES + 1))
-    assert do("remove", "x", all=True).is_error
-
-    assert file.stat().st_size == PERSONA_FILE_BYTES + 1
-
-
 def test_what_a_persona_brings_along_permits_nothing_and_forbids_nothing(home, do):
     deny = '[[rule]]\nkind = "*"\ndecision = "deny"\n'
     (home / "policy.toml").write_text(deny)
@@ -221,33 +154,6 @@ def test_no_link_device_or_pipe_is_followed_or_waited_for(home, tmp_path, do):
 
     assert outside.read_text() == "others' words"
     assert compose_soul(home) == "## AGENTS.md\n\ncaf\ufffd"
-
-
-def test_eight_processes_with_fifty_entries_each_leave_four_hundred_lines(home):
-    command = [sys.executable, "-c", ADDING, str(home)]
-    writers = [subprocess.Popen([*command, str(number)]) for number in range(8)]
-
-    assert [each.wait() for each in writers] == [0] * 8
-    lines = (home / "MEMORY.md").read_text().splitlines()
-    assert sorted(lines) == sorted(
-        f"- {each}-{number}" for each in range(8) for number in range(50)
-    )
-
-
-def test_a_killed_writer_leaves_the_old_file_or_the_new_one(home):
-    file = home / "MEMORY.md"
-    file.write_text("a" * 60_000)
-    for heard in range(3):
-        command = [sys.executable, "-c", WRITING, str(home)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
-            for _ in range(heard + 1):
-                writer.stdout.readline()
-            writer.send_signal(signal.SIGKILL)
-
-        assert file.read_text() in ("a" * 60_000, "b" * 60_000)
-        file.write_text("a" * 60_000)
-
-    assert sorted(os.listdir(home)) == [".nocturn", "MEMORY.md"]
 
 
 def test_who_writes_by_hand_in_a_workspaces_persona_waits_for_the_workspace(tmp_path, ws):
