@@ -88,7 +88,7 @@ class Stores:
     def persona(self) -> PersonaStore:
         """The persona's files, which an agent writes in with ``memory``."""
         folder, scanner = self._workspace / "persona", self._secrecy.scanner
-        return PersonaStore(folder, self._outer, self._version_of, scanner.spans)
+        return PersonaStore(folder, lambda: self._outer, self._version_of, scanner.spans)
 
     @cached_property
     def catalog(self) -> NoteCatalog:

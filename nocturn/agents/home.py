@@ -108,7 +108,7 @@ def memory_of(folder: Path, stage: Stage) -> tuple[tuple[Tool, ...], Mapping[str
     key, purpose = LocalKey(data_folder()), f"persona:{folder}"
     store = PersonaStore(
         folder,
-        outer_of(folder),
+        lambda: outer_of(folder),
         lambda data: key.token(purpose, data),
         stage.scanner.spans,
     )

@@ -90,11 +90,12 @@ class Change:
         end = "\r\n" if "\r\n" in before else "\n"
         if before.lstrip("\ufeff") and not before.endswith("\n"):
             before += end
-        return f"{before}- {self.text}{end}"
+        return f"{before}- {_ended_as(before, self.text)}{end}"
 
     def _swapped(self, before: str, hidden: Hidden) -> str:
-        instead = self.instead if self.action == "replace" else ""
-        found = _shown(before, self.text, hidden, len(self.text) if self.every else 1)
+        instead = _ended_as(before, self.instead) if self.action == "replace" else ""
+        wanted = _ended_as(before, self.text)
+        found = _shown(before, wanted, hidden, len(wanted) if self.every else 1)
         # No more than are told of: in a text of one letter each costs its whole length.
         places = [*(found if self.every else islice(found, _LISTED_LINES + 1))]
         if not places:
@@ -113,7 +114,7 @@ class Change:
         done = 0
         for at in places:
             pieces += before[done:at], instead
-            done = at + len(self.text)
+            done = at + len(wanted)
         return "".join(pieces) + before[done:]
 
 
@@ -122,13 +123,17 @@ class PersonaStore:
 
     Args:
         persona: The folder, which the first change makes.
-        outer: Where the lock is.
+        outer: Says where the lock is, anew for each change: a workspace may have come to be.
         token: Makes a version of a file's bytes.
         hidden: Gives the stretches of a text that a reader is not shown.
     """
 
     def __init__(
-        self, persona: Path, outer: Path, token: Callable[[bytes], str], hidden: Hidden
+        self,
+        persona: Path,
+        outer: Callable[[], Path],
+        token: Callable[[bytes], str],
+        hidden: Hidden,
     ) -> None:
         self._folder = Folder(persona)
         self._outer = outer
@@ -174,7 +179,7 @@ class PersonaStore:
             PermissionError: The clearance is for something else.
         """
         clearance.spend((Effect(KIND, "write", name),), change.bound)
-        with locked(self._outer, _LOCK):
+        with locked(self._outer(), _LOCK):
             before = self._read(name)
             version = None if before is None else self._token(before.encode())
             if clearance.asked and version != clearance.expected:
@@ -208,6 +213,13 @@ class PersonaStore:
         except UnicodeDecodeError:
             pass
         raise NocturnError(NOT_A_NOTE, f"{name} is not UTF-8: a person has to mend it")
+
+
+def _ended_as(file: str, text: str) -> str:
+    """Returns a text as it stands in a file whose lines all end in CRLF: a model writes LF."""
+    if "\n" not in text or file.count("\r\n") != (file.count("\n") or -1):
+        return text
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _shown(text: str, wanted: str, hidden: Hidden, step: int) -> Iterator[int]:

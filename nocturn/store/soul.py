@@ -38,6 +38,9 @@ _HEADING: Final = re.compile(rf"\s*#+\s*({_NAMES})(?!\w)", re.IGNORECASE)
 _TITLE: Final = re.compile(rf"\s*({_NAMES})\s*", re.IGNORECASE)
 _UNDERLINE: Final = re.compile(r"\s*(?:=+|-+)\s*")
 
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Mn"})
+"""Categories of what has no width of its own: control, format, and marks on what is before them."""
+
 
 def compose_soul(persona: Path) -> str:
     """Returns the persona's files as sections, each that is there; a file that is too long is cut.
@@ -86,7 +89,7 @@ def sections_in(text: str) -> list[str]:
 
 
 def _plain(line: str) -> str:
-    if not line.isascii():
-        shown = unicodedata.normalize("NFKC", line)
-        line = "".join(each for each in shown if unicodedata.category(each) != "Cf")
+    if not (line.isascii() and line.isprintable()):
+        shown = unicodedata.normalize("NFKC", line).replace("\t", " ")
+        line = "".join(each for each in shown if unicodedata.category(each) not in _UNSEEN)
     return line.strip()
