@@ -153,6 +153,17 @@
     bigint: BigInt.prototype, symbol: Symbol.prototype,
   };
 
+  // The value of a data property; a getter, or a proxy anywhere on the way, ends it.
+  function memberOf(value, name) {
+    if (!isObject(value) && typeof value !== "function") return undefined;
+    for (let at = value, steps = 0; at !== null && steps < MOST_STEPS && !isProxy(at); steps += 1) {
+      const found = getOwnPropertyDescriptor(at, name);
+      if (found !== undefined) return hasValue(found) ? found.value : undefined;
+      at = getPrototypeOf(at);
+    }
+    return undefined;
+  }
+
   function complete(text) {
     const into = list();
     const found = match(PATH, text);
@@ -168,8 +179,7 @@
       if (steps === MOST_STEPS) return into;
       const step = match(STEP, rest);
       const name = step[1] === undefined ? step[2] : step[1];
-      if (steps === 0) value = valueOf(name);
-      else value = isObject(value) || typeof value === "function" ? (isProxy(value) ? undefined : data(value, name)) : undefined;
+      value = steps === 0 ? valueOf(name) : memberOf(value, name);
       rest = slice(rest, step[0].length);
     }
     if (value === undefined || value === null) return into;

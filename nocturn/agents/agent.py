@@ -16,6 +16,7 @@ import json
 import threading
 import weakref
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -214,7 +215,7 @@ class Agent:
         given = Given(
             model=self._spec.model,
             options=options,
-            system=briefing(self._soul, self._stage, belongings.tools),
+            system=partial(briefing, self._soul, self._stage, belongings.tools),
             offers=offers(belongings.tools),
             tools=belongings.tools,
             # What was said before, too: there may be secrets since that nobody knew of.

@@ -94,7 +94,7 @@ def compose_soul(directory: str | os.PathLike[str]) -> str:
     Raises:
         NocturnError: The folder cannot be opened.
     """
-    return composed(_folder(directory))
+    return composed(Path(os.path.realpath(_folder(directory))))
 
 
 def memory_of(folder: Path, stage: Stage) -> tuple[tuple[Tool, ...], Mapping[str, Gate]]:
@@ -104,7 +104,8 @@ def memory_of(folder: Path, stage: Stage) -> tuple[tuple[Tool, ...], Mapping[str
         folder: The persona's folder, absolute.
         stage: Whose secrets it must not write, nor match.
     """
-    key, purpose = LocalKey(data_folder()), f"persona:{os.path.realpath(folder)}"
+    folder = Path(os.path.realpath(folder))  # it may be a link, which is the user's
+    key, purpose = LocalKey(data_folder()), f"persona:{folder}"
     store = PersonaStore(
         folder,
         outer_of(folder),

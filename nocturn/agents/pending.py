@@ -48,7 +48,7 @@ class OpenQuestion:
     def answer(self, answer: object) -> bool:
         """Gives the answer to the open question; returns whether there was one."""
         with self._span.changed:
-            if self.question is None:
+            if self.question is None or self._span.stopped:
                 return False
             self.question = None  # at once: the asking thread may take a moment to wake
             self._answers.append(answer)

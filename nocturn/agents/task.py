@@ -56,7 +56,7 @@ class Given:
     Attributes:
         model: The model's name.
         options: The run's options.
-        system: The system prompt; empty for none.
+        system: Gives the system prompt; empty for none.
         offers: The tools as the protocol has them.
         tools: The tools.
         messages: The conversation, the prompt at its end; redacted, as all that is added to it.
@@ -67,7 +67,7 @@ class Given:
 
     model: str
     options: RuntimeOptions
-    system: str
+    system: Callable[[], str]
     offers: Sequence[Mapping[str, Any]]
     tools: Sequence[AgentTool]
     messages: Sequence[Mapping[str, Any]]
@@ -104,6 +104,7 @@ class Task:
         self._tell = tell
         self._calling = Calling(given.tools, span, hands, given.redacted, tell, given.agent)
         self._messages: list[dict[str, Any]] = [dict(each) for each in given.messages]
+        self._system = ""
         self._text = ""
         self._turns = 0
         self._calls: list[CallMade] = []
@@ -115,9 +116,13 @@ class Task:
     def result(self) -> TaskResult | None:
         """What it came to, or that a question is open; None while it goes on."""
         with self._span.changed:
-            if self._result is None and self._open is not None and self._open.question is not None:
+            if self._result is None and self._is_open():
                 return self._so_far("pending", "a question is open: resume with its answer")
             return self._result
+
+    def _is_open(self) -> bool:
+        """Whether a question waits for an answer; one of a run that was stopped does not."""
+        return self._open is not None and not self._span.stopped and self._open.question is not None
 
     @property
     def goes_on(self) -> bool:
@@ -194,6 +199,7 @@ class Task:
 
     def _converse(self, runner: asyncio.Runner) -> tuple[Status, str]:
         given = self._given
+        self._system = given.system()
         loop = runner.get_loop()
         self._span.on_stop(lambda: self._drop_request(loop))
         endpoint = Endpoint(given.model, self._key, given.options, self._tell)
@@ -238,7 +244,7 @@ class Task:
 
     def _told(self) -> list[dict[str, Any]]:
         """Returns the messages as they go out."""
-        system = [{"role": "system", "content": self._given.system}] if self._given.system else []
+        system = [{"role": "system", "content": self._system}] if self._system else []
         return [*system, *self._messages]
 
     def _take(self, reply: Reply) -> Reply:

@@ -27,7 +27,7 @@ from nocturn.cli.options import (
 from nocturn.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from nocturn.agents.agent import Agent
     from nocturn.agents.spec import RuntimeOptions
@@ -186,7 +186,7 @@ def _agent(
     within: float | None,
     name: str | None,
     secret_env: list[str] | None,
-) -> Iterator[Agent]:
+) -> Generator[Agent]:
     """Gives the agent that the options name, and closes what was opened for it."""
     from nocturn.agents.agent import agent_from_dir
     from nocturn.agents.spec import AgentSpec

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 from nocturn.agents.events import CallBegan, CallEnded, Retrying, TextDelta
 from nocturn.errors import RunInterrupted
 from nocturn.layout import say, tell
-from nocturn.repl.desk import GUEST
-from nocturn.visible import visible
+from nocturn.visible import BAR, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +36,7 @@ class Transcript:
     """
 
     def __init__(self, *, marked: bool = False) -> None:
-        self._mark = GUEST if marked else ""
+        self._mark = BAR if marked else ""
         self._open = False
         self._streamed = False
 

@@ -51,7 +51,7 @@ class HiddenShown(Processor):
 
         return Transformation(
             [
-                (fragment[0] if each == fragment[1] else "class:hidden", each)
+                (fragment[0] if each == fragment[1] else "class:escaped", each)
                 for fragment, each in zip(exploded, shown, strict=True)
             ],
             source_to_display=lambda at: starts[min(at, len(text))],

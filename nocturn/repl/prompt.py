@@ -109,7 +109,7 @@ def _prompt(desk: Desk) -> PromptSession[str]:
         prompt_continuation=_GOES_ON,
         key_bindings=_keys(desk),
         bottom_toolbar=hint,
-        style=Style.from_dict({"bottom-toolbar": "noreverse", "hidden": "reverse"}),
+        style=Style.from_dict({"bottom-toolbar": "noreverse", "escaped": "reverse"}),
     )
     return session
 

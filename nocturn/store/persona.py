@@ -77,11 +77,11 @@ class Change:
                 would come to look like the beginning of one of the persona's files.
         """
         after = self._added(before) if self.action == "add" else self._swapped(before, hidden)
-        if new := Counter(sections_in(after)) - Counter(sections_in(before)):
+        if Counter(sections_in(after)) - Counter(sections_in(before)):
             raise NocturnError(
                 BAD_ARGUMENTS,
-                f"that would leave a line that looks like the heading of {min(new)}, a file of the "
-                "persona: word it otherwise",
+                "that would leave a line that looks like the heading of one of the persona's "
+                "files: word it otherwise",
                 detail={"field": "text"},
             )
         return after
@@ -94,7 +94,7 @@ class Change:
 
     def _swapped(self, before: str, hidden: Hidden) -> str:
         instead = self.instead if self.action == "replace" else ""
-        found = _shown(before, self.text, hidden)
+        found = _shown(before, self.text, hidden, len(self.text) if self.every else 1)
         # No more than are told of: in a text of one letter each costs its whole length.
         places = [*(found if self.every else islice(found, _LISTED_LINES + 1))]
         if not places:
@@ -210,8 +210,8 @@ class PersonaStore:
         raise NocturnError(NOT_A_NOTE, f"{name} is not UTF-8: a person has to mend it")
 
 
-def _shown(text: str, wanted: str, hidden: Hidden) -> Iterator[int]:
-    """Yields where a text stands, from left to right, none over another and none in what is hidden.
+def _shown(text: str, wanted: str, hidden: Hidden, step: int) -> Iterator[int]:
+    """Yields where a text stands, ``step`` characters apart at least; none in what is hidden.
 
     What a reader is not shown does not exist for it: whoever could match a hidden value could find
     it out, a character at a time.
@@ -220,8 +220,7 @@ def _shown(text: str, wanted: str, hidden: Hidden) -> Iterator[int]:
     unseen = hidden(text) if at >= 0 else ()
     while at >= 0:
         end = at + len(wanted)
-        if any(start < end and at < stop for start, stop in unseen):
-            at = text.find(wanted, at + 1)
-        else:
+        shows = not any(start < end and at < stop for start, stop in unseen)
+        if shows:
             yield at
-            at = text.find(wanted, end)
+        at = text.find(wanted, at + (step if shows else 1))

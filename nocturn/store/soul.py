@@ -16,7 +16,6 @@ from nocturn.store.confined import Folder
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["SOUL_FILES", "compose_soul", "sections_in"]
@@ -71,24 +70,23 @@ def compose_soul(persona: Path) -> str:
 
 
 def sections_in(text: str) -> list[str]:
-    """Returns the names of the known sections that lines of a text open, or seem to open.
+    """Returns the lines of a text that open a known section, or seem to open one.
 
     A model reads more as a heading than Markdown does: with another number of ``#``, in full width,
     indented, underlined, or with what nobody sees in between.
     """
-    return sorted(_sections(text))
-
-
-def _sections(text: str) -> Iterator[str]:
     lines = [_plain(line) for line in text.splitlines()]
+    found: list[str] = []
     for line, below in zip(lines, [*lines[1:], ""], strict=False):
-        title = _TITLE.fullmatch(line) if _UNDERLINE.fullmatch(below) else None
-        if found := _HEADING.match(line) or title:
-            yield found[1].casefold()
+        if _HEADING.match(line):
+            found.append(line)
+        elif _UNDERLINE.fullmatch(below) and _TITLE.fullmatch(line):
+            found.append(f"{line}\n{below}")
+    return found
 
 
 def _plain(line: str) -> str:
-    if line.isascii():
-        return line
-    shown = unicodedata.normalize("NFKC", line)
-    return "".join(each for each in shown if unicodedata.category(each) != "Cf")
+    if not line.isascii():
+        shown = unicodedata.normalize("NFKC", line)
+        line = "".join(each for each in shown if unicodedata.category(each) != "Cf")
+    return line.strip()

@@ -149,6 +149,7 @@ def test_what_is_secret_is_in_no_message_result_event_repr_or_log(ava, model_ser
     refused = agent.run(broken.options(on_event=events.append), "hello")
     assert (refused.status, "401" in refused.error) == ("error", True)
     everything = repr([result, refused, events, options, agent]) + caplog.text
+    everything += "".join(each.text for each in events if type(each) is TextDelta)
     assert SECRET not in everything
     assert says.KEY not in everything
 

@@ -2,10 +2,8 @@
 
 import json
 import os
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from io import BytesIO, TextIOWrapper
 
 import pytest
 
@@ -57,15 +55,10 @@ def model(monkeypatch):
 
 
 @pytest.fixture
-def ask(nocturn_here, environment, monkeypatch):
-    """Runs a command with something on its stdin; only a workspace that is named is one."""
+def ask(nocturn_here, environment):
+    """Runs a command; only a workspace that is named is one."""
     environment["NOCTURN_WORKSPACE"] = ""
-
-    def ask(*words, stdin=""):
-        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin.encode()), "utf-8"))
-        return nocturn_here(*words)
-
-    return ask
+    return nocturn_here
 
 
 def test_a_new_persona_explains_its_files_and_overwrites_nothing(ask, tmp_path):

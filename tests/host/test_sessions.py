@@ -248,13 +248,13 @@ def test_names_are_completed_and_nothing_of_the_guests_runs(session):
         session,
         "const point = {alpha: {deep: 1}, get trap() { for (;;); }, 'not-a-name': 1}",
         "const proxy = new Proxy({}, {ownKeys() { for (;;); }, get() { for (;;); }})",
-        "let text = 'x'",
+        "let text = 'x', child = Object.create(new Proxy({alpha: {}}, {}))",
     )
     assert session.complete("poi") == ["point"]
     assert session.complete("point.al") == ["alpha"]
     assert session.complete("foo(point.alpha.d") == ["deep"]
     assert session.complete("point.trap.") == []
-    assert session.complete("proxy.") == []
+    assert session.complete("proxy.") == session.complete("child.alpha.") == []
     assert "padStart" in session.complete("text.pad")
     assert "not-a-name" not in session.complete("point.")
     assert session.complete("nocturn.memory.wr") == ["write"]
