@@ -7,7 +7,8 @@ change on its way makes it; all of one change, or nothing of it; every text that
 its note, the history or the trash; and nothing else is left.
 
 Then: many processes at once. Where versions were given no update is lost, no appended line either;
-no reader sees half a note, and the history has every state. Exits with 1, and says what was wrong,
+no reader sees half a note, and the history has every state. Eight processes add 50 entries each to
+one persona, and all are there. Exits with 1, and says what was wrong,
 where something is. For systems that fork.
 """
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from soaks.crowded import crowded
 from soaks.killed import killed
+from soaks.personas import personas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("kills", type=int, nargs="?", default=500, help="writers that are killed")
     parser.add_argument("--processes", type=int, default=16, help="that write at once")
     parser.add_argument("--operations", type=int, default=5_000, help="of all of them together")
+    parser.add_argument("--entries", type=int, default=50, help="that each adds to a persona")
     parser.add_argument("--seed", type=int, default=None, help="for what is drawn at random")
     given = parser.parse_args(arguments)
     if sys.platform == "win32":
@@ -50,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             problems += killed(Path(folder) / "killed", given.kills, dice)
         if given.operations:
             problems += crowded(Path(folder) / "crowded", given.processes, given.operations, dice)
+            problems += personas(Path(folder) / "persona", given.entries)
     for problem in problems[:20]:
         print(f"memory_soak: {problem}", file=sys.stderr)
     print(

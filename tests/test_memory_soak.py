@@ -33,7 +33,16 @@ def soaks():
 @forks
 def test_a_short_soak_ends_well() -> None:
     done = run(
-        SCRIPTS / "memory_soak.py", "5", "--processes", "4", "--operations", "60", "--seed", "6"
+        SCRIPTS / "memory_soak.py",
+        "5",
+        "--processes",
+        "4",
+        "--operations",
+        "60",
+        "--seed",
+        "6",
+        "--entries",
+        "2",
     )
     assert (done.returncode, done.stdout.count("nothing lost")) == (0, 1), done.stderr
 
@@ -47,7 +56,7 @@ from nocturn.memory import Memory
 write = Memory.write
 Memory.write = lambda memory, *what, if_version=False: write(memory, *what)
 import memory_soak
-raise SystemExit(memory_soak.main(["0", "--processes", "4", "--operations", "160"]))
+raise SystemExit(memory_soak.main(["0", "--processes", "4", "--operations", "160", "--entries", "1"]))
 """
     done = run("-c", code, SCRIPTS)
     assert done.returncode == 1, done.stderr
