@@ -16,6 +16,11 @@ WRITE = "nocturn.memory.write('people/lina.md', 'a daughter', 'Likes cats.').pat
 
 
 @pytest.fixture
+def nocturn(nocturn_here):
+    return nocturn_here
+
+
+@pytest.fixture
 def inbox(tmp_path):
     return Inbox(tmp_path / "ws/.nocturn", LocalKey(tmp_path / "data"), lambda value: value)
 
@@ -168,12 +173,13 @@ def test_a_grant_is_not_read_where_the_policy_says_never_and_nobody_is_asked_whe
     assert "nocturn approvals show" not in denied.stderr
 
 
-def test_a_run_that_nobody_answers_is_a_timeout(nocturn, tmp_path):
-    done = nocturn("eval", "--guarded", "--json", "--answer-within", "0.2", WRITE)
-    assert done.returncode == 3
-    assert json.loads(done.stdout)["error"]["detail"] == {"reason": "timeout"}
-    assert "nocturn approvals show" in done.stderr
-    assert "Likes" not in done.stderr
+def test_a_run_that_nobody_answers_is_a_timeout(start, tmp_path):
+    run = start("eval", "--guarded", "--json", "--answer-within", "0.2", WRITE)
+    told, said = run.communicate(timeout=60)
+    assert run.returncode == 3
+    assert json.loads(told)["error"]["detail"] == {"reason": "timeout"}
+    assert "nocturn approvals show" in said
+    assert "Likes" not in said
     assert not (tmp_path / "ws/memory").exists()
 
 

@@ -93,6 +93,7 @@ def test_the_tools_are_listed(nocturn, tmp_path):
         "memory_edit",
         "memory_move",
         "memory_search",
+        "memory",
         "time_now",
     ]
     assert rows[4][1:3] == ["write", "memory"]
