@@ -56,7 +56,8 @@ from nocturn.memory import Memory
 write = Memory.write
 Memory.write = lambda memory, *what, if_version=False: write(memory, *what)
 import memory_soak
-raise SystemExit(memory_soak.main(["0", "--processes", "4", "--operations", "160", "--entries", "1"]))
+given = ["0", "--processes", "4", "--operations", "160", "--entries", "1"]
+raise SystemExit(memory_soak.main(given))
 """
     done = run("-c", code, SCRIPTS)
     assert done.returncode == 1, done.stderr

@@ -29,6 +29,7 @@ _MEANING: Final = {
     "landlock": "it can open no file, no network connection and signal nobody",
     "undumpable": "nobody can trace it or read its memory",
     "parent": "it dies with its host",
+    "forks": "of a session's lines each fork is allowed by itself",
     "descriptors": "it holds one socket and nothing else of the host's",
     "processes": "it can start no process and open no descriptor",
     "memory": "its address space is bounded",
@@ -90,7 +91,12 @@ def examine(workspace: str | None) -> dict[str, Any]:
             level, steps = ws.isolation()
         except NocturnError as error:
             level, steps, reason = "none", {}, error.message
-        language = {"await, modules": _await(ws), "TypeScript": _typescript()}
+        language = {
+            "await, modules": _await(ws),
+            "TypeScript": _extra("ts", "tree-sitter-typescript"),
+            "sessions": _sessions(ws),
+            "agents": _extra("agent", "openai"),
+        }
     verdict = _VERDICTS[level]
     if reason:
         verdict = f"none: {reason}"
@@ -114,13 +120,27 @@ def _await(ws: Workspace) -> str:
     return "on" if result.ok else "off: this platform's engine does not show its C functions"
 
 
-def _typescript() -> str:
+def _sessions(ws: Workspace) -> str:
+    """Says whether a session's worker can fork here, so that a line can be taken back."""
+    try:
+        with ws.session() as session:
+            session.eval("1")
+            session.fork().close()
+    except NocturnError:
+        return (
+            "off: one needs --isolation best-effort here, and a line that is killed takes its "
+            "state along"
+        )
+    return "on: a line that is killed is taken back"
+
+
+def _extra(extra: str, package: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return f"on, by tree-sitter-typescript {version('tree-sitter-typescript')}"
+        return f"on, by {package} {version(package)}"
     except PackageNotFoundError:
-        return "off: pip install 'nocturn[ts]'"
+        return f"off: pip install 'nocturn[{extra}]'"
 
 
 def _versions() -> dict[str, str]:

@@ -214,10 +214,13 @@ def test_a_tool_that_hangs_ends_with_the_deadline_and_what_was_done_is_told(
     hangs = Waits()
     both = [says.call("add", {"a": 1, "b": 2}, "a"), says.call("wait", {}, "b")]
     server = model_server(
-        {"tool_calls": [each["tool_calls"][0] for each in both]}, {"content": "ok"}
+        {"content": "loaded"},
+        {"tool_calls": [each["tool_calls"][0] for each in both]},
+        {"content": "ok"},
     )
     agent = ava(tools=[add, hangs])
-    result = agent.run(server.options(deadline_seconds=0.3), "go")
+    agent.run(server.options(), "what a first run loads is not to count")
+    result = agent.run(server.options(deadline_seconds=1), "go")
     assert result.status == "timeout"
     assert [(each.tool, each.is_error) for each in result.calls] == [("add", False), ("wait", True)]
     assert agent.run(server.options(), "on", after=result).status == "done"

@@ -46,7 +46,9 @@ def test_it_says_of_each_protection_whether_it_is_on_and_what_it_is_for(tmp_path
     assert told["verdict"].startswith(level)
     if level == "full":
         assert told["language"]["await, modules"] == "on"
-    assert told["language"]["TypeScript"].startswith(("on, by", "off: pip install"))
+        assert told["language"]["sessions"].startswith("on")
+    for extra in ("TypeScript", "agents"):
+        assert told["language"][extra].startswith(("on, by", "off: pip install"))
     assert told["versions"]["python"].startswith(f"{sys.version_info.major}.")
     assert told["places"]["workspace"] == {"path": str(tmp_path / "ws"), "mode": None}
     assert not (tmp_path / "ws").exists()
