@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from nocturn.agents.events import CallBegan, CallEnded, Retrying, TextDelta
 from nocturn.errors import RunInterrupted
 from nocturn.layout import say, tell
-from nocturn.visible import BAR, visible
+from nocturn.repl.screen import columns
+from nocturn.visible import BAR, folded, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,7 @@ class Transcript:
     def __init__(self, *, marked: bool = False) -> None:
         self._mark = BAR if marked else ""
         self._open = False
+        self._used = 0
         self._streamed = False
 
     def __call__(self, event: Event) -> None:
@@ -68,17 +70,36 @@ class Transcript:
 
     def _write(self, text: str) -> None:
         text = visible(text)
-        if not self._open:
-            text = self._mark + text
+        if self._mark:
+            text = self._barred(text)
         encoding = sys.stdout.encoding or "utf-8"
-        text = text.replace("\n", f"\n{self._mark}")
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
         self._open = self._streamed = True
 
+    def _barred(self, text: str) -> str:
+        """Returns text that goes on where the last ended, in rows that no terminal folds."""
+        room = columns() - 1 - len(self._mark)
+        out = "" if self._open else self._mark
+        if not self._open:
+            self._used = 0
+        for each in text.expandtabs(1):
+            cells = 1 if each.isascii() else 2
+            if each == "\n" or self._used + cells > room:
+                out += f"\n{self._mark}"
+                self._used = 0
+            if each != "\n":
+                out += each
+                self._used += cells
+        return out
+
     def _line(self, text: str) -> None:
         self._close()
-        tell(visible(text, keep=""))
+        text = visible(text, keep="")
+        if self._mark:
+            first, *others = folded(text, columns() - 1)
+            text = "\n".join([first.removeprefix(self._mark), *others])
+        tell(text)
 
     def _close(self) -> None:
         if self._open:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nocturn.host.result import CallRecord, ConsoleLine, RunError, RunResult
 
-__all__ = ["Screen"]
+__all__ = ["Screen", "columns"]
 
 _COLUMNS: Final = 80
 _NARROWEST: Final = 20
@@ -77,16 +77,17 @@ class Screen:
         if not self._barred:
             out(text)
             return
-        columns = _columns()
+        width = columns()
         # A sign more at its end would have some terminals fold the row.
         rows = [
-            row for line in text.expandtabs(_TAB).split("\n") for row in folded(line, columns - 1)
+            row for line in text.expandtabs(_TAB).split("\n") for row in folded(line, width - 1)
         ]
         rows[0] = first + rows[0].removeprefix(BAR)
         out("\n".join(rows))
 
 
-def _columns() -> int:
+def columns() -> int:
+    """Returns how wide the terminal is, in cells."""
     try:
         return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROWEST)
     except OSError:

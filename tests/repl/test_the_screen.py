@@ -2,7 +2,9 @@
 
 import pytest
 
+from nocturn.agents.events import CallBegan, TextDelta
 from nocturn.host.result import CallRecord, ConsoleLine, RunError, RunResult
+from nocturn.repl.chat import Transcript
 from nocturn.repl.screen import Screen
 
 HOSTILE = "\x1b[2Jgone\x1b]0;t\x07 \u202eevil\u2066 a\u200bb \r\x9b31m \ue000\U000e0041"
@@ -55,3 +57,16 @@ def test_nothing_that_hides_or_moves_text_is_sent(shown, way, barred):
 def test_what_is_piped_on_is_what_was_printed(shown):
     assert shown(False, console=ConsoleLine("log", "x" * 200)) == ["x" * 200]
     assert shown(False, result=RunResult(status="ok", shown="{ a: 1 }")) == ["{ a: 1 }"]
+
+
+def test_what_a_model_says_bit_by_bit_stands_behind_the_mark_in_each_row(capsys):
+    transcript = Transcript(marked=True)
+    for bit in (FORGED[:40], FORGED[40:], "\n", FORGED):
+        transcript(TextDelta(bit))
+    rows = capsys.readouterr().out.split("\n")
+    assert all(row.startswith("│ ") and len(row) + row.count("今") < 80 for row in rows)
+    transcript(CallBegan("1", FORGED, {"code": FORGED}))
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first.startswith("· ")
+    assert others
+    assert all(row.startswith("│ ") for row in others)
