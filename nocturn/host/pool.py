@@ -249,19 +249,18 @@ class Pool:
             self._kins.discard(kin)
         for worker in kin.workers:
             worker.kill()
-        if sys.platform == "linux":
-            with self._talking:
-                zygote = self._zygote
-                if zygote is not None and zygote.is_sound:
-                    try:  # noqa: SIM105 - contextlib is not loaded otherwise
-                        zygote.end_session(kin.first)
-                    except (OSError, EOFError):  # it is dead, and they with it
-                        pass
-        for worker in kin.workers:
+        with self._talking:  # nobody else has one reaped, whose id may be another's by then
             if sys.platform == "linux":
-                worker.forget()
-            else:
-                worker.reap()
+                self._end_all(kin)
+            for worker in kin.workers:
+                worker.forget() if sys.platform == "linux" else worker.reap()
+
+    def _end_all(self, kin: Kin) -> None:
+        if self._zygote is not None and self._zygote.is_sound:
+            try:  # noqa: SIM105 - contextlib is not loaded otherwise
+                self._zygote.end_session(kin.first)
+            except (OSError, EOFError):  # it is dead, and they with it
+                pass
 
     def reap(self, worker: Worker) -> int:
         """Returns the signal that ended a worker, once it is gone."""
