@@ -318,6 +318,7 @@ class Stage:
         gates: Mapping[str, Gate] | None = None,
         limits: Limits | None = None,
         approver: Approver | Callable[[Any], Any] | None = None,
+        nature: str = "",
     ) -> Conversation:
         """Begins a conversation: calls and runs that the guard takes for one run.
 
@@ -333,6 +334,7 @@ class Stage:
             gates: What rules on a tool's effects in place of the gate of here, by the tool's name.
             limits: The limits of each run in it; None for those of here.
             approver: Who asks a person for it; None for whoever does here.
+            nature: What one without a name is known by, by its hash: a persona's soul, a script.
 
         Raises:
             ConfigurationError: An argument is not one of those that there are.
@@ -345,8 +347,9 @@ class Stage:
             dispatcher = dispatcher.having((*there, *added), gates or {})
             cage = frozenset(dispatcher.registry.names())
         return self._conversation(
-            dispatcher, cage, mode, agent, limits=limits, approver=approver, script="<agent>"
-        )
+            dispatcher, cage, mode, agent,
+            limits=limits, approver=approver, script="<agent>", nature=nature,
+        )  # fmt: skip
 
     def redacted(self, value: Any) -> Any:
         """Takes every secret out of what JSON can hold, as on every way out."""
@@ -457,13 +460,14 @@ class Stage:
         limits: Limits | None = None,
         approver: Approver | Callable[[Any], Any] | None = None,
         script: str = "<python>",
+        nature: str = "",
         dry_run: bool = False,
     ) -> Conversation:
         from nocturn.conversation import Conversation, NoClock
 
         ended = threading.Event()
         caller = self._caller(
-            mode, agent, script, "", cage, NoClock(), lambda: not ended.is_set(),
+            mode, agent, script, nature, cage, NoClock(), lambda: not ended.is_set(),
             dry_run=dry_run, run=os.urandom(8).hex(),
         )  # fmt: skip
         if approver is not None:

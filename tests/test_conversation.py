@@ -118,3 +118,13 @@ def test_once_it_is_closed_nothing_begins(ws):
         talk.run("1")
     assert refused.value.code == "CANCELLED"
     assert not ws.path.exists()
+
+
+def test_one_without_a_name_is_known_by_what_it_is(tmp_path):
+    with Workspace(tmp_path / "ws") as ws:
+        for nature in ("You are Ava.", "You are Bob.", "You are Ava."):
+            with ws.conversation(mode="watched", nature=nature) as talk:
+                talk.call("memory_write", {"path": "a.md", "summary": "s", "content": nature})
+        lines, _ = ws.journal.last(9, lambda entry: entry["phase"] == "outcome")
+    first, second, third = (each.entry["agent"] for each in lines)
+    assert first == third != second
