@@ -120,8 +120,8 @@ def test_once_it_is_closed_nothing_begins(ws):
     assert not ws.path.exists()
 
 
-def test_one_without_a_name_is_known_by_what_it_is(tmp_path):
-    with Workspace(tmp_path / "ws") as ws:
+def test_one_without_a_name_is_known_by_what_it_is(nocturn_workspace):
+    with nocturn_workspace() as ws:
         for nature in ("You are Ava.", "You are Bob.", "You are Ava."):
             with ws.conversation(mode="watched", nature=nature) as talk:
                 talk.call("memory_write", {"path": "a.md", "summary": "s", "content": nature})
