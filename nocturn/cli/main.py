@@ -80,9 +80,19 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def about(
+    context: typer.Context,
     *,
+    one_liner: Annotated[
+        str | None,
+        typer.Option(
+            "--print",
+            "-p",
+            metavar="CODE",
+            help="As eval CODE; nocturn.args[0] is what is piped in.",
+        ),
+    ] = None,
     version: Annotated[
         bool,
         typer.Option(
@@ -92,6 +102,11 @@ def about(
 ) -> None:
     """Run JavaScript that you do not trust; it acts through guarded tools only."""
     del version  # its callback has left
+    if one_liner is None:
+        return
+    if context.invoked_subcommand is not None:
+        raise ConfigurationError(f"-p runs its code: leave {context.invoked_subcommand} away")
+    raise typer.Exit(evaluate(one_liner, [] if sys.stdin.isatty() else ["-"]))
 
 
 def main() -> None:

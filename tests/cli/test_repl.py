@@ -150,6 +150,8 @@ def test_eval_reads_its_code_or_an_argument_from_stdin(nocturn):
     assert nocturn("eval", "-", stdin="1 + 1").stdout == "2\n"
     assert nocturn("eval", "nocturn.args[0].trim().length", "-", stdin="four\n").stdout == "4\n"
     assert nocturn("eval", "-", "-", stdin="1").returncode == 2
+    assert nocturn("-p", "nocturn.args[0].split('\\n').length", stdin="a\nb").stdout == "2\n"
+    assert nocturn("-p", "1", "tools").returncode == 2
 
 
 def test_a_script_leaves_a_session_open(nocturn, tmp_path):
