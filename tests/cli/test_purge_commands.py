@@ -3,7 +3,15 @@
 import json
 import os
 
+import pytest
+
 VALUE = "kJ8$xQ2-zR7wLm4!pT"
+
+
+@pytest.fixture
+def nocturn(nocturn_here):
+    """In this process, which is quicker; test_exit_statuses.py and others show one of its own."""
+    return nocturn_here
 
 
 def note(tmp_path, text, path="a.md"):

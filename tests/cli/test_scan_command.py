@@ -12,6 +12,12 @@ WARNS = "DROPBOX_TOKEN=z7fvrtsnb8atkzq"
 
 
 @pytest.fixture
+def nocturn(nocturn_here):
+    """In this process, which is quicker; test_exit_statuses.py and others show one of its own."""
+    return nocturn_here
+
+
+@pytest.fixture
 def value():
     return "kf-" + secrets.token_hex(20)
 

@@ -26,10 +26,13 @@ def file(ws):
 
 
 def test_lines_come_back_the_last_first_from_a_file_that_is_the_users_alone(ws, file):
-    os.umask(0)
     history = LineHistory(ws)
-    for line in ("1 + 1", "f(\n  'ä',\n)", "\ud800"):
-        history.store_string(line)
+    before = os.umask(0)
+    try:
+        for line in ("1 + 1", "f(\n  'ä',\n)", "\ud800"):
+            history.store_string(line)
+    finally:
+        os.umask(before)
     assert list(LineHistory(ws).load_history_strings())[-2:] == ["f(\n  'ä',\n)", "1 + 1"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.chmod(0o644)
