@@ -331,7 +331,7 @@ def test_a_person_who_looks_on_is_warned_of_what_reads_like_instructions(start):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "memory write a.md ran unasked (allow), and: tells its reader" in said
-    assert "previous" not in done.stderr
+    assert "previous" not in said
 
 
 def test_a_typescript_file_runs_and_eval_takes_typescript(nocturn_here, tmp_path):
