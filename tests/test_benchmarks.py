@@ -61,6 +61,14 @@ def test_house_shows_each_job_beside_the_least_that_it_could_cost() -> None:
         assert rows[least][-1] == ""
 
 
+@linux_only
+def test_repl_shows_a_line_and_a_fork_beside_a_fresh_run() -> None:
+    rows = table("repl")
+    for job in ("a line of 1 + 1", "a fork, and its end", "the names after Math."):
+        assert float(rows[job][-1].replace(",", "")) > 0
+    assert rows["a fresh run of 1 + 1"][-1] == ""
+
+
 def test_memory_shows_each_job_beside_the_files_alone() -> None:
     rows = table("memory")
     for job in (
