@@ -55,7 +55,7 @@ def test_a_module_is_what_imports_or_exports_and_its_value_is_its_default(ws):
         ("export default Promise.resolve(6)", 6),
         ("export default this === undefined", True),
         ("import * as all from 'nocturn'; export default Object.keys(all).sort()",
-         ["NocturnError", "args", "call", "callAsync", "default", "memory", "now"]),
+         ["NocturnError", "args", "call", "callAsync", "default", "memory", "now", "persona"]),
         ("import {now} from 'nocturn'; export default typeof now().iso", "string"),
         ("const {loud} = await import('greet'); loud('script')", "script!"),
         ("// export, import: words in a comment\n'import x from y'", "import x from y"),
