@@ -82,7 +82,7 @@ def test_the_bounding_set_is_empty(locked, user):
 
 
 def test_a_setuid_program_gives_nothing(locked, user):
-    if user == "self":
+    if user == "self" or os.geteuid() != 0:
         pytest.skip("making a program setuid root needs root")
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
