@@ -8,12 +8,16 @@ from _queue import Empty, SimpleQueue  # queue itself is not loaded otherwise
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from collections.abc import Callable
-    from typing import Final
+    from typing import Final, TypeVar
+
+    T = TypeVar("T")
 
 __all__ = ["Crew"]
 
 IDLE_SECONDS: Final = 10.0
 """How long a thread waits for more to do before it ends."""
+HURRY_SECONDS: Final = 0.02
+"""How long after Ctrl-C it is told again: what it ends may not have begun the first time."""
 
 
 class Crew:
@@ -34,6 +38,40 @@ class Crew:
                 target=self._serve, args=(queue,), name="nocturn-run", daemon=True
             ).start()
         queue.put(work)
+
+    def finish(self, work: Callable[[], T], hurry: Callable[[], None]) -> tuple[T, bool]:
+        """Has a thread do ``work``, where Ctrl-C does not reach it, and waits for its end.
+
+        Args:
+            work: What is not to be left half done.
+            hurry: Called on Ctrl-C, again and again until the work is done.
+
+        Returns:
+            What it has returned, and whether Ctrl-C came; what it has raised is raised here.
+        """
+        ended = threading.Event()
+        values: list[T] = []
+        faults: list[BaseException] = []
+
+        def do() -> None:
+            try:
+                values.append(work())
+            except BaseException as fault:  # noqa: BLE001 - raised again where the caller waits
+                faults.append(fault)
+            ended.set()
+
+        self.start(do)
+        stopped = False
+        while not ended.is_set():
+            try:
+                ended.wait(HURRY_SECONDS if stopped else None)
+                if stopped:
+                    hurry()
+            except KeyboardInterrupt:
+                stopped = True
+        if faults:
+            raise faults[0]
+        return values[0], stopped
 
     def close(self) -> None:
         """Lets the threads end, those at work when they are done."""

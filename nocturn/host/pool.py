@@ -256,10 +256,10 @@ class Pool:
                 worker.forget() if sys.platform == "linux" else worker.reap()
 
     def _end_all(self, kin: Kin) -> None:
-        if self._zygote is not None and self._zygote.is_sound:
+        if self._zygote is not None:
             try:  # noqa: SIM105 - contextlib is not loaded otherwise
                 self._zygote.end_session(kin.first)
-            except (OSError, EOFError):  # it is dead, and they with it
+            except (OSError, EOFError):  # it is dead or about to be, and they with it
                 pass
 
     def reap(self, worker: Worker) -> int:
@@ -308,6 +308,10 @@ class Pool:
     def begin_anew(self) -> None:
         """Lets go of everything: a fork of the host has its descriptors, not threads or workers."""
         for worker in self._ready:
+            worker.close()
+        for worker in (each for kin in self._kins for each in kin.workers):
+            worker.forget()
+            worker.is_kept = False
             worker.close()
         if self._zygote is not None:
             self._zygote.forget()

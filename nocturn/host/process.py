@@ -6,7 +6,6 @@ import _signal  # signal makes enums of it, which costs 3 ms
 import _socket  # socket itself costs 5 ms of a cold start
 import os
 import select
-import struct
 import sys
 import time
 from importlib.machinery import PathFinder
@@ -264,17 +263,6 @@ class Worker:
                 os.close(self._pidfd)
                 self._pidfd = -1
         return self._ended[0]
-
-    def give_up_after(self, seconds: float) -> None:
-        """Has a read of its frames end in nothing where nothing comes for so long."""
-        if self._fd < 0:
-            return
-        seconds_and_micros = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
-        socket = _socket.socket(fileno=os.dup(self._fd))
-        try:
-            socket.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, seconds_and_micros)
-        finally:
-            socket.close()
 
     def forget(self) -> None:
         """Lets go of a process that somebody else has reaped: its id may be another's by now."""

@@ -8,10 +8,11 @@ is a run like any other, whose worker is not new.
 from __future__ import annotations
 
 import json
+import os
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 from nocturn.errors import ConfigurationError, RunInterrupted
 from nocturn.host.exchange import Exchange
@@ -19,7 +20,7 @@ from nocturn.host.result import RunError, RunResult
 from nocturn.wire.frames import QUESTION, WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from nocturn.host.execution import Execution
     from nocturn.host.pool import Kin, Pool, Ticket
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
     Dispatch = Callable[[Call], Any]
     Prepare = Callable[["Session", str | bytes, str | None], tuple[Execution, Dispatch]]
 
+T = TypeVar("T")
+
 __all__ = ["Session"]
 
 ANSWER_SECONDS: Final = 2.0
-"""How long a question about a session's state may take."""
+"""How long a session's process may take over a question, or to say that it is there."""
 _BACK: Final = "the session is as it was before this line, and notes that were written stay written"
 _LOST: Final = (
     "the session's state is lost, since this machine lets no worker fork: what was declared has to "
@@ -49,7 +52,7 @@ class Session:
     """Lines that follow one another: ``const``, ``let`` and the rest live on from line to line.
 
     Made by :meth:`nocturn.Workspace.session`. One line runs at a time; safe to use from many
-    threads.
+    threads. In a fork of the host it is closed.
 
     Args:
         pool: Where its processes come from.
@@ -64,6 +67,7 @@ class Session:
         self._limits = limits
         self._isolation = isolation
         self._prepare = prepare
+        self._host = os.getpid()
         self._using = threading.RLock()
         self._kin: Kin | None = None
         self._at: Worker | None = None
@@ -83,7 +87,7 @@ class Session:
     @property
     def closed(self) -> bool:
         """Whether it is over."""
-        return self._closed
+        return self._closed or os.getpid() != self._host
 
     def __enter__(self) -> Self:
         return self
@@ -93,12 +97,10 @@ class Session:
 
     def close(self) -> None:
         """Ends it, and the line that runs in it; safe to call twice."""
-        self.cancel()
-        with self._using:
-            if not self._closed:
-                self._closed = True
-                self._drop()
-                self._pool.dismiss()
+        if not self.closed:
+            self.cancel()
+            with suppress(ConfigurationError):  # another thread has closed it meanwhile
+                self._undisturbed(self._close_now)
 
     def eval(self, source: str | bytes, *, filename: str | None = None) -> RunResult:
         """Runs one line, which may be many lines of text.
@@ -116,27 +118,15 @@ class Session:
             IsolationError: The machine gives less isolation than was asked for.
             RunInterrupted: Ctrl-C; the line is taken back, and the session goes on.
         """
-        with self._using:
-            self._require_open()
-            execution, dispatch = self._prepare(self, source, filename)
-            self._back = False
-            self._execution = execution
-            try:
-                return self._told(execution.run(dispatch))
-            except RunInterrupted as stop:
-                raise RunInterrupted(self._told(stop.result)) from None
-            except SessionLostError:
-                self._drop()
-                message = "the session's process has ended, and its state is lost: begin anew"
-                error = RunError(code=None, name="WorkerDied", message=message)
-                return RunResult(status="worker_died", error=error, run=execution.identity)
-            finally:
-                self._execution = None
+        result, stopped = self._apart(lambda: self._eval(source, filename), self.cancel)
+        if stopped:
+            raise RunInterrupted(result)
+        return result
 
     def cancel(self) -> None:
         """Ends the line that runs, which is taken back; safe from any thread and from signals."""
         execution = self._execution
-        if execution is not None:
+        if execution is not None and not self.closed:
             execution.cancel()
 
     def fork(self) -> Session:
@@ -146,30 +136,15 @@ class Session:
             ConfigurationError: The session is closed, there are too many, or this machine lets no
                 worker fork.
         """
-        with self._using:
-            self._require_open()
-            twin = Session(self._pool, self._limits, self._isolation, self._prepare)
-            try:
-                worker = self._branch(self._begun())
-            except BaseException:
-                twin.close()
-                raise
-            if worker is None:
-                twin.close()
-                raise ConfigurationError("this machine lets no worker fork: open a new session")
-            worker.is_kept = True
-            worker.give_up_after(ANSWER_SECONDS)
-            with suppress(WireError):  # a guest's by now: its next line will tell
-                worker.channel.read()  # what it says when it comes
-            twin._follow(self, worker)
-            return twin
+        twin, stopped = self._apart(self._fork)
+        if stopped:
+            twin.close()
+            raise KeyboardInterrupt
+        return twin
 
     def reset(self) -> None:
         """Begins anew, with nothing declared."""
-        with self._using:
-            self._require_open()
-            self._drop()
-            self._lines = 0
+        self._undisturbed(self._reset)
 
     def vars(self) -> list[dict[str, str]]:
         """Returns what was declared, in order: ``{"name", "kind", "type", "shown"}``.
@@ -232,6 +207,66 @@ class Session:
         self._level, self._said, self._lines = other._level, other._said, other._lines
         if self._kin is not None:
             self._kin.sessions += 1
+
+    # ---- what Ctrl-C must not come between ---------------------------------------------------
+
+    def _apart(
+        self, work: Callable[[], T], hurry: Callable[[], None] = lambda: None
+    ) -> tuple[T, bool]:
+        """Does what is one piece, of one thread at a time; tells whether Ctrl-C came meanwhile."""
+
+        def alone() -> T:
+            with self._using:
+                self._require_open()
+                return work()
+
+        self._require_open()  # in a fork of the host, its lock may be held by a thread of no more
+        return self._pool.crew.finish(alone, hurry)
+
+    def _undisturbed(self, work: Callable[[], T]) -> T:
+        value, stopped = self._apart(work)
+        if stopped:
+            raise KeyboardInterrupt
+        return value
+
+    def _eval(self, source: str | bytes, filename: str | None) -> RunResult:
+        execution, dispatch = self._prepare(self, source, filename)
+        self._back = False
+        self._execution = execution
+        try:
+            return self._told(execution.run(dispatch))
+        except SessionLostError:
+            self._drop()
+            message = "the session's process has ended, and its state is lost: begin anew"
+            error = RunError(code=None, name="WorkerDied", message=message)
+            return RunResult(status="worker_died", error=error, run=execution.identity)
+        finally:
+            self._execution = None
+
+    def _fork(self) -> Session:
+        twin = Session(self._pool, self._limits, self._isolation, self._prepare)
+        try:
+            worker = self._branch(self._begun())
+        except BaseException:
+            self._pool.dismiss()
+            raise
+        if worker is None:
+            self._pool.dismiss()
+            raise ConfigurationError("this machine lets no worker fork: open a new session")
+        worker.is_kept = True
+        with suppress(WireError), _within(ANSWER_SECONDS, worker):
+            worker.channel.read()  # what it says when it comes; its next line will tell
+        twin._follow(self, worker)
+        return twin
+
+    def _reset(self) -> None:
+        self._drop()
+        self._lines = 0
+
+    def _close_now(self) -> None:
+        self._closed = True
+        self._drop()
+        self._pool.dismiss()
 
     # ---- its processes -------------------------------------------------------------------------
 
@@ -299,21 +334,23 @@ class Session:
 
     def _ask(self, question: str) -> object:
         """Asks about the state, of a fork that is ended afterwards: so nothing is changed by it."""
-        with self._using:
-            self._require_open()
-            at = self._begun()
-            worker = self._branch(at) if self._branches else at
-            if worker is None:
-                self._drop()
-                return None
-            try:
+        return self._undisturbed(lambda: self._ask_now(question))
+
+    def _ask_now(self, question: str) -> object:
+        at = self._begun()
+        worker = self._branch(at) if self._branches else at
+        if worker is None:
+            self._drop()
+            return None
+        try:
+            with _within(ANSWER_SECONDS, worker):
                 return _answer(worker, question, announces=self._branches)
-            finally:
-                if worker is not at:
-                    self._close(worker)
+        finally:
+            if worker is not at:
+                self._close(worker)
 
     def _require_open(self) -> None:
-        if self._closed:
+        if self.closed:
             raise ConfigurationError("the session is closed: open a new one with ws.session()")
 
     def _told(self, result: RunResult) -> RunResult:
@@ -327,9 +364,20 @@ class Session:
         return replace(result, error=error, rolled_back=True)
 
 
+@contextmanager
+def _within(seconds: float, worker: Worker) -> Generator[None]:
+    """Ends a worker that takes longer over it, whether it does not speak, or does not listen."""
+    timer = threading.Timer(seconds, worker.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _answer(worker: Worker, question: str, *, announces: bool) -> Any:
     """Returns what a worker says to a question; None where it says nothing that can be used."""
-    worker.give_up_after(ANSWER_SECONDS)
     try:
         if announces and worker.channel.read() is None:
             return None

@@ -52,7 +52,7 @@ class Zygote:
             IsolationError: The zygote could not be locked down.
             ConfigurationError: The engine could not be loaded.
             OSError: The zygote is dead or hangs.
-            EOFError: The zygote is dead.
+            EOFError: The zygote is dead, or not sound.
         """
         return self._forked(b"F", limits)
 
@@ -61,24 +61,22 @@ class Zygote:
         return self._forked(b"S", limits)
 
     def open_branch(self, worker: Worker) -> Branch | None:
-        """Has a session's worker fork.
+        """Allows a session's worker one fork.
 
         Args:
-            worker: The one that forks; it waits for its host.
+            worker: The one that may fork then.
 
         Returns:
             Where the child is to come; None where it may not, since one is to come already.
 
         Raises:
             OSError: The zygote is dead or hangs.
-            EOFError: The zygote is dead.
+            EOFError: The zygote is dead, or not sound.
         """
         ours, theirs = _socket.socketpair()
         try:
             is_open, _ = self._ask(ORDER.pack(b"B", worker.pid, 0.0), _rights(theirs))
-            if is_open and worker.channel.write(BRANCH):
-                return Branch(worker.pid, ours.detach())
-            return None
+            return Branch(worker, ours.detach()) if is_open else None
         finally:
             ours.close()
             theirs.close()
@@ -88,10 +86,10 @@ class Zygote:
 
         Raises:
             OSError: The zygote is dead or hangs.
-            EOFError: The zygote is dead.
+            EOFError: The zygote is dead, or not sound.
         """
         try:
-            pid, _ = self._ask(ORDER.pack(b"A", branch.parent, 0.0), [])
+            pid, _ = self._ask(ORDER.pack(b"A", branch.parent.pid, 0.0), [])
         except BaseException:
             os.close(branch.fd)
             raise
@@ -108,7 +106,7 @@ class Zygote:
 
         Raises:
             OSError: The zygote is dead or hangs.
-            EOFError: The zygote is dead, and all of them with it.
+            EOFError: The zygote is dead or not sound, and all of them end with it.
         """
         self._ask(ORDER.pack(b"E", worker.pid, 0.0), [])
 
@@ -154,14 +152,14 @@ class Zygote:
         self.is_sound = self._is_ready = True
 
     def _reap(self, pid: int) -> tuple[int, float]:
-        if not self.is_sound:  # and so was ended, and its workers with it
-            return 0, 0.0
         try:
             return self._ask(ORDER.pack(b"R", pid, 0.0), [])
-        except (OSError, EOFError):
+        except (OSError, EOFError):  # it was ended, and its workers with it
             return 0, 0.0
 
     def _ask(self, order: bytes, rights: list[tuple[int, int, bytes]]) -> tuple[int, float]:
+        if not self.is_sound:
+            raise EOFError
         self.is_sound = False
         self._control.sendmsg([order], rights, _socket.MSG_NOSIGNAL)
         data = self._control.recv(ANSWER.size)
@@ -173,21 +171,23 @@ class Zygote:
 
 
 class Branch:
-    """A fork that was ordered.
+    """A fork that is allowed.
 
     Args:
-        parent: The id of who forks.
+        parent: Who forks; it waits for its host.
         fd: Our end of the child's socket.
     """
 
     __slots__ = ("fd", "parent")
 
-    def __init__(self, parent: int, fd: int) -> None:
+    def __init__(self, parent: Worker, fd: int) -> None:
         self.parent = parent
         self.fd = fd
 
     def wait(self, seconds: float) -> None:
-        """Waits until the child says something, so many seconds at most."""
+        """Has the parent fork, and waits until the child says something, so long at most."""
+        if not self.parent.channel.offer(BRANCH):
+            return
         coming = select.poll()
         coming.register(self.fd, select.POLLIN)
         coming.poll(seconds * 1e3)

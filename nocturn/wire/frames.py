@@ -137,6 +137,18 @@ class Channel:
             return False
         return True
 
+    def offer(self, payload: bytes) -> bool:
+        """Writes one short frame to a side that has read what came before; never waits.
+
+        Returns:
+            False where it has not, or is gone.
+        """
+        import select
+
+        poll = select.poll()
+        poll.register(self._write_fd, select.POLLOUT)
+        return bool(poll.poll(0)) and self.write(payload)
+
     def _some(self) -> bytes:
         try:
             return os.read(self._read_fd, READ_BYTES)

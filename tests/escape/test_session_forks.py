@@ -8,30 +8,36 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
 
 import pytest
 
-from nocturn import Limits
+from nocturn import Limits, RunInterrupted
 from nocturn.host import pool as pools
+from nocturn.host import session as sessions
 from nocturn.host.execution import Execution
 from nocturn.host.pool import Pool
 from nocturn.host.process import EngineFiles, quickjs
 from nocturn.host.program import Program
 from nocturn.host.session import Session
+from nocturn.host.zygote import Zygote
 from nocturn.wire.frames import LINE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sessions fork on Linux only")
 
 BROKEN = """
-import _thread, ctypes, errno, json, os, time
+import _thread, ctypes, errno, json, os, select
 from nocturn.worker import kernel, lockdown, serve, syscalls
 from nocturn.worker.kernel import call
 
 FORK, ARRIVAL, PRCTL = syscalls.numbers(syscalls.BRANCHES, os.uname().machine)
 others = dict(zip(syscalls.KILLED, syscalls.numbers(syscalls.KILLED, os.uname().machine)))
+
+def wait(seconds):
+    select.poll().poll(seconds * 1000)
 
 class Engine:
     def __init__(self):
@@ -195,7 +201,7 @@ def test_a_process_that_forks_twice_where_once_was_asked_for_ends_the_session(op
 def test_a_session_that_does_not_answer_holds_nobody_up(opened, monkeypatch):
     monkeypatch.setattr(pools, "ARRIVAL_SECONDS", 0.2)
     session, other = opened(), opened()
-    value_of(session, "lockdown.branch = lambda: time.sleep(60)")
+    value_of(session, "lockdown.branch = lambda: wait(60)")
     assert session.eval("1").status == "worker_died"
     assert value_of(other, "value = 4") == 4
 
@@ -238,3 +244,129 @@ def test_nothing_of_a_session_outlives_its_host(tmp_path):
             watched.register(each, select.POLLIN)
             assert watched.poll(60_000)
             os.close(each)
+
+
+DEAF = """
+def deaf(self, text):
+    self.send(text)
+    os.read(0, 4)
+    self.send('{"type":"done","status":"ok","value":null}')
+    wait(60)
+serve.Lines.exchange = deaf
+"""
+
+
+def test_a_session_that_reads_no_more_holds_nobody_up(opened):
+    session, other = opened(), opened()
+    value_of(other, "state['n'] = 4")
+    value_of(session, DEAF)
+    value_of(session, "#" * 212_000)  # as much as a socket takes that nobody reads
+    assert session.eval("1").status == "worker_died"
+    assert value_of(other, "value = state['n']") == 4
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "while True: wait(60)",
+        "os.write(0, (100).to_bytes(4, 'big'))\n    while True: os.write(0, b' '); wait(.02)",
+    ],
+    ids=["nothing", "a byte at a time"],
+)
+@pytest.mark.parametrize("when", ["before it is there", "after"])
+def test_a_session_that_is_slow_to_answer_a_question_is_given_up(opened, monkeypatch, attack, when):
+    monkeypatch.setattr(pools, "ARRIVAL_SECONDS", 0.2)
+    monkeypatch.setattr(sessions, "ANSWER_SECONDS", 0.2)
+    session = opened()
+    name, before = ("exchange", "") if when == "before it is there" else ("receive", "real(self)")
+    value_of(
+        session,
+        f"""
+real = serve.Lines.receive
+def hostile(self, *_):
+    {before}
+    {attack}
+once = lockdown.branch
+def branch():
+    if once():
+        serve.Lines.{name} = hostile
+        return True
+lockdown.branch = branch
+""",
+    )
+    assert session.vars() == []
+    assert session.unfinished("#" * 1_000_000) is False
+    session.fork().close()
+    session.close()
+
+
+@pytest.mark.parametrize("step", ["open_branch", "close_branch"])
+def test_an_answer_that_was_for_somebody_else_is_nobodys_worker(opened, monkeypatch, step):
+    session = opened()
+    value_of(session, "state['n'] = 1")
+    real = getattr(Zygote, step)
+
+    def late(zygote, *given):
+        zygote.is_sound = False  # another thread's order was left without its answer
+        return real(zygote, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Zygote, step, late)
+        assert session.eval("value = state").status == "worker_died"
+    assert value_of(session, "value = state") == {}
+
+
+@pytest.mark.parametrize("step", ["open_branch", "close_branch"])
+def test_ctrl_c_while_a_line_begins_takes_back_no_more_than_the_line(opened, monkeypatch, step):
+    session = opened()
+    value_of(session, "state['n'] = 1")
+    real = getattr(Zygote, step)
+
+    def interrupted(*given):
+        os.kill(os.getpid(), signal.SIGINT)
+        return real(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Zygote, step, interrupted)
+        with pytest.raises(RunInterrupted) as stop:
+            session.eval("state['n'] = 2; wait(60)")
+    assert (stop.value.result.status, stop.value.result.rolled_back) == ("cancelled", True)
+    assert value_of(session, "value = state['n']") == 1
+    assert len(members(group_of(session))) == 2
+
+
+FORKED = """
+import os, sys
+from nocturn import Workspace
+from nocturn.errors import ConfigurationError
+ws = Workspace(sys.argv[1])
+with ws.session() as s:
+    s.eval("const a = 1")
+    twin = s.fork()
+    if (child := os.fork()) == 0:
+        print(s.closed, twin.closed, flush=True)
+        s.cancel()
+        try:
+            s.eval("a")
+        except ConfigurationError as error:
+            print(error.message, flush=True)
+        with ws.session() as own:
+            print(own.eval("typeof a").value, flush=True)
+        ws.close()
+        sys.exit()
+    os.waitpid(child, 0)
+    print(s.eval("a").value, twin.eval("a").value, flush=True)
+"""
+
+
+def test_a_fork_of_the_host_has_no_hand_in_its_sessions(tmp_path):
+    told = subprocess.run(
+        [sys.executable, "-c", FORKED, str(tmp_path / "ws")],
+        capture_output=True, text=True, timeout=60, check=True,
+    ).stdout  # fmt: skip
+    assert told.splitlines() == [
+        "True True",
+        "the session is closed: open a new one with ws.session()",
+        "undefined",
+        "1 1",
+    ]
