@@ -79,16 +79,24 @@ class Desk:
         )
 
     def run(self, source: str | bytes, *, filename: str | None = None) -> RunResult:
-        """Runs a line and shows what became of it. Ctrl-C ends the line, not the session."""
+        """Runs a line and shows what became of it. Ctrl-C ends the line, not the session.
+
+        Raises:
+            RunInterrupted: Ctrl-C, when the line had just ended.
+        """
+        late: RunInterrupted | None = None
         try:
             result = self.session.eval(source, filename=filename)
         except RunInterrupted as stop:
             result = stop.result
+            late = stop if result.ok else None
         self.screen.result(result)
         if result.ok and isinstance(source, str):
             self.kept.append(source.rstrip("\n"))
         if any(call.code is None and call.effects for call in result.calls):
             self.last_run = result.run
+        if late is not None:
+            raise late
         return result
 
     def about(self) -> str:

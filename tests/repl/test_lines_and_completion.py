@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.layout.processors import TransformationInput
 
-from nocturn import ConfigurationError, Workspace
+from nocturn import ConfigurationError, RunInterrupted, Workspace
 from nocturn.repl.completion import NameCompleter, signature
 from nocturn.repl.desk import Desk, statements
 from nocturn.repl.painting import HiddenShown
@@ -126,6 +126,21 @@ def test_a_line_that_runs_away_leaves_what_was_there(ws, capsys):
     assert run(desk, b"a") is True
     assert capsys.readouterr().out == "1\n"
     assert desk.kept == ["const a = 1", "a"]
+
+
+def test_ctrl_c_when_a_line_has_just_ended_ends_what_is_piped_in_and_not_the_line(
+    desk, capsys, monkeypatch
+):
+    real = desk.session.eval
+
+    def late(*given, **named):
+        raise RunInterrupted(real(*given, **named))
+
+    monkeypatch.setattr(desk.session, "eval", late)
+    with pytest.raises(RunInterrupted):
+        run(desk, b"var ended = 6 * 7; ended\n0\n")
+    assert capsys.readouterr().out.splitlines() == ["42"]
+    assert real("ended").value == 42
 
 
 def test_what_hides_in_a_pasted_line_is_shown_and_the_cursor_stays_where_it_is():
