@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
@@ -20,7 +20,7 @@ from nocturn.host.result import RunError, RunResult
 from nocturn.wire.frames import QUESTION, WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
 
     from nocturn.host.execution import Execution
     from nocturn.host.pool import Kin, Pool, Ticket
@@ -254,8 +254,6 @@ class Session:
             self._pool.dismiss()
             raise ConfigurationError("this machine lets no worker fork: open a new session")
         worker.is_kept = True
-        with suppress(WireError), _within(ANSWER_SECONDS, worker):
-            worker.channel.read()  # what it says when it comes; its next line will tell
         twin._follow(self, worker)
         return twin
 
@@ -342,10 +340,17 @@ class Session:
         if worker is None:
             self._drop()
             return None
+        answered = threading.Event()
+
+        def give_up() -> None:
+            if not answered.wait(ANSWER_SECONDS):
+                worker.kill()
+
+        self.crew.start(give_up)  # it may never speak, or never listen
         try:
-            with _within(ANSWER_SECONDS, worker):
-                return _answer(worker, question, announces=self._branches)
+            return _answer(worker, question, announces=self._branches)
         finally:
+            answered.set()
             if worker is not at:
                 self._close(worker)
 
@@ -362,18 +367,6 @@ class Session:
         what = _BACK if self._branches else _LOST
         error = replace(error, message=f"{error.message}; {what}")
         return replace(result, error=error, rolled_back=True)
-
-
-@contextmanager
-def _within(seconds: float, worker: Worker) -> Generator[None]:
-    """Ends a worker that takes longer over it, whether it does not speak, or does not listen."""
-    timer = threading.Timer(seconds, worker.kill)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _answer(worker: Worker, question: str, *, announces: bool) -> Any:
