@@ -120,6 +120,7 @@ class Pool:
         self._queue: deque[Ticket] = deque()
         self._ready: deque[Worker] = deque()
         self._dead: deque[Worker] = deque()
+        self._forsaken: deque[tuple[Kin, Worker]] = deque()
         self._zygote: Zygote | None = None
         self._keeper: threading.Thread | None = None
         self._filling = False
@@ -185,9 +186,7 @@ class Pool:
         worker.kill()
         with self._state:
             self._dead.append(worker)
-            if self._keeper is None and not self._closed:
-                self._keeper = threading.Thread(target=self._keep, name="nocturn-pool", daemon=True)
-                self._keeper.start()
+            self._start_keeper()
             self._state.notify_all()
 
     def admit(self) -> None:
@@ -196,6 +195,10 @@ class Pool:
         Raises:
             ConfigurationError: There are :data:`SESSIONS` already.
         """
+        if self._sessions >= SESSIONS:  # those that nobody holds may not be collected yet
+            import gc
+
+            gc.collect()
         with self._state:
             if self._sessions >= SESSIONS:
                 raise ConfigurationError(
@@ -207,6 +210,33 @@ class Pool:
         """Counts one session less."""
         with self._state:
             self._sessions -= 1
+
+    def join(self, kin: Kin) -> None:
+        """Counts one session more that goes on with these processes."""
+        with self._state:
+            kin.sessions += 1
+
+    def forsake(self, kin: Kin | None, worker: Worker | None) -> None:
+        """Counts one session less, which nobody can close any more, and has it ended.
+
+        Waits for nothing and starts nothing: garbage is collected in the midst of anything.
+        """
+        with self._state:
+            self._sessions -= 1
+            if kin is not None and worker is not None:
+                self._forsaken.append((kin, worker))
+                self._state.notify_all()
+
+    def leave(self, kin: Kin, worker: Worker) -> None:
+        """Lets go of a session's processes, of which ``worker`` is its own; its forks go on."""
+        with self._state:
+            kin.sessions -= 1
+            last = kin.sessions == 0
+        if last:
+            self.end_session(kin)
+        worker.is_kept = False
+        self.bury(worker)
+        worker.close()
 
     def open_session(self, limits: Limits) -> Kin:
         """Returns a session's processes: the first. Whoever gets it has to end it.
@@ -220,6 +250,7 @@ class Pool:
         kin = Kin(self._fork(limits, for_session=True))
         with self._state:
             self._kins.add(kin)
+            self._start_keeper()
         return kin
 
     def branch(self, worker: Worker, limits: Limits) -> Worker | None:
@@ -359,18 +390,26 @@ class Pool:
             self._zygote = Zygote(self._engine())
         return self._zygote
 
+    def _start_keeper(self) -> None:
+        if self._keeper is None and not self._closed:
+            self._keeper = threading.Thread(target=self._keep, name="nocturn-pool", daemon=True)
+            self._keeper.start()
+
     def _keep(self) -> None:
         """Forks workers ahead and clears the dead away, off every run's path."""
         while True:
             with self._state:
-                while not self._dead and not self._short() and not self._closed:
+                while not (self._dead or self._forsaken or self._short() or self._closed):
                     self._state.wait()
                 if self._closed:
                     return
                 dead = self._dead.popleft() if self._dead else None
+                forsaken = self._forsaken.popleft() if self._forsaken else None
                 short = self._short()
             if dead is not None:
                 self.reap(dead)
+            if forsaken is not None:
+                self.leave(*forsaken)
             try:
                 if short:
                     self._add_ready(self._fork(self._limits()))

@@ -76,8 +76,9 @@ class Session:
         self._execution: Execution | None = None
         self._back = False
         self._lines = 0
-        self._closed = False
+        self._closed = True
         pool.admit()
+        self._closed = False
 
     @property
     def lines(self) -> int:
@@ -94,6 +95,11 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __del__(self) -> None:
+        """Has its processes ended, where nobody has closed it."""
+        if not self.closed:
+            self._pool.forsake(self._kin, self._at)
 
     def close(self) -> None:
         """Ends it, and the line that runs in it; safe to call twice."""
@@ -206,7 +212,7 @@ class Session:
         self._kin, self._at = other._kin, worker
         self._level, self._said, self._lines = other._level, other._said, other._lines
         if self._kin is not None:
-            self._kin.sessions += 1
+            self._pool.join(self._kin)
 
     # ---- what Ctrl-C must not come between ---------------------------------------------------
 
@@ -283,7 +289,7 @@ class Session:
             if ended is not None:
                 raise ConfigurationError(f"no session can be had: {ended.reason}")
         except BaseException:
-            self._pool.end_session(kin)
+            self._pool.leave(kin, worker)
             raise
         self._level, self._branches = exchange.isolation, exchange.steps.get("forks") == "on"
         self._said = exchange.said
@@ -319,12 +325,8 @@ class Session:
         """Lets go of its processes; those of its forks go on."""
         kin, at = self._kin, self._at
         self._kin = self._at = None
-        if kin is not None:
-            kin.sessions -= 1
-            if kin.sessions == 0:
-                self._pool.end_session(kin)
-        if at is not None:
-            self._close(at)
+        if kin is not None and at is not None:
+            self._pool.leave(kin, at)
 
     def _listed(self, question: str) -> list[object]:
         answer = self._ask(question)

@@ -6,6 +6,7 @@ QuickJS could.
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -370,3 +371,21 @@ def test_a_fork_of_the_host_has_no_hand_in_its_sessions(tmp_path):
         "undefined",
         "1 1",
     ]
+
+
+def test_a_session_that_nobody_holds_any_more_is_ended_and_its_fork_goes_on(opened):
+    session = opened()
+    value_of(session, "state['n'] = 1")
+    group = group_of(session)
+    twin = session.fork()
+    waiting = session._at.pid
+    del session
+    for _ in range(pools.SESSIONS):
+        value_of(opened(), "state")
+    while waiting in members(group):
+        pass
+    assert value_of(twin, "value = state['n']") == 1
+    del twin
+    gc.collect()
+    while members(group):
+        pass
