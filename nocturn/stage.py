@@ -253,12 +253,8 @@ class Stage:
         from nocturn.guard.caller import Standing
         from nocturn.host.session import Session
 
-        if self._closed:
-            raise ConfigurationError(
-                "it is closed, and nothing runs there any more: open a new one"
-            )
-        one_of("mode", mode, _MODES)
-        require_limits(limits)
+        self._require_usable(lang, mode, limits, dry_run=dry_run)
+        cage = None if tools is None else tuple(self.tools.cage(tools))  # read once, for all lines
         standing = Standing()
 
         def prepare(
@@ -266,7 +262,7 @@ class Stage:
         ) -> tuple[Execution, Callable[[Call], Any]]:
             return self._prepare(
                 source=source, filename=name or filename, folder=folder, lang=lang, mode=mode,
-                agent=agent, args=args, tools=tools, limits=limits, dry_run=dry_run,
+                agent=agent, args=args, tools=cage, limits=limits, dry_run=dry_run,
                 on_call=on_call, on_console=on_console, session=session, standing=standing,
             )  # fmt: skip
 
@@ -339,7 +335,7 @@ class Stage:
         Raises:
             ConfigurationError: An argument is not one of those that there are.
         """
-        require_limits(limits)
+        self._require_usable(None, mode, limits, dry_run=False)
         dispatcher = self._dispatcher
         cage = dispatcher.registry.cage(tools)
         if added := tuple(more):
@@ -387,17 +383,9 @@ class Stage:
         standing: Standing | None = None,
         conversation: Conversation | None = None,
     ) -> tuple[Execution, Callable[[Call], Any]]:
-        if self._closed:
-            raise ConfigurationError(
-                "it is closed, and nothing runs there any more: open a new one"
-            )
-        if lang is not None:
-            one_of("lang", lang, _LANGUAGES)
+        self._require_usable(lang, mode, limits, dry_run=dry_run)
         if not isinstance(source, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
             raise ConfigurationError(f"source is a {type(source).__name__}: give the script's text")
-        one_of("mode", mode, _MODES)
-        require_limits(limits)
-        require_bool("dry_run", dry_run)
         filename = os.fspath(filename)
         cage = None if tools is None else self.tools.cage(tools)
         dispatcher = None if conversation is None else conversation.dispatcher
@@ -505,12 +493,7 @@ class Stage:
         from nocturn.effects import Mode
         from nocturn.guard.caller import Caller, Standing, agent_of
 
-        if self._closed:
-            raise ConfigurationError(
-                "it is closed, and nothing runs there any more: open a new one"
-            )
-        one_of("mode", mode, _MODES)
-        require_bool("dry_run", dry_run)
+        self._require_usable(None, mode, None, dry_run=dry_run)
         try:
             identity, named = agent_of(agent, source)
         except NocturnError as error:
@@ -530,6 +513,19 @@ class Stage:
             standing=Standing() if standing is None else standing,
             asking=self._out_of_band(alive) if mode == "guarded" else None,
         )
+
+    def _require_usable(
+        self, lang: str | None, mode: str, limits: Limits | None, *, dry_run: bool
+    ) -> None:
+        if self._closed:
+            raise ConfigurationError(
+                "it is closed, and nothing runs there any more: open a new one"
+            )
+        if lang is not None:
+            one_of("lang", lang, _LANGUAGES)
+        one_of("mode", mode, _MODES)
+        require_limits(limits)
+        require_bool("dry_run", dry_run)
 
     @property
     def _dispatcher(self) -> Dispatcher:

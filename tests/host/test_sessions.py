@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from nocturn import ConfigurationError, Limits, Workspace, tool
-from nocturn.errors import LEAK_BLOCKED
+from nocturn.errors import LEAK_BLOCKED, UNKNOWN_TOOL
 
 LIMITS = Limits(wall_seconds=20, cpu_seconds=20, console_bytes=10_000)
 SHORT = Limits(wall_seconds=0.4)
@@ -359,6 +359,20 @@ def test_leaks_are_counted_over_all_of_a_session(tmp_path):
         assert codes == [LEAK_BLOCKED] * 4
         with ws.session() as another:
             assert values(another, "nocturn.call('echo', {text: 'harmless'})") == ["harmless"]
+
+
+def test_the_tools_of_a_session_are_those_of_every_line(ws):
+    with ws.session(tools=(each for each in ["echo"])) as session:
+        assert values(session, *["nocturn.call('echo', {text: 'a'})"] * 2) == ["a", "a"]
+        assert session.eval("nocturn.memory.list()").error.code == UNKNOWN_TOOL
+
+
+@pytest.mark.parametrize(
+    "given", [{"tools": ["ehco"]}, {"lang": "py"}, {"mode": "free"}, {"dry_run": 1}, {"limits": 5}]
+)
+def test_what_no_line_could_run_with_is_said_before_the_first(ws, given):
+    with pytest.raises(ConfigurationError, match=next(iter(given))[:4]):
+        ws.session(**given)
 
 
 def test_a_closed_session_and_too_many_are_refused_in_words(ws):
