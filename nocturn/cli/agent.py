@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from json import dumps
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nocturn.cli import codes
-from nocturn.cli.options import (
-    READ_BYTES,
-    AgentName,
-    Guarded,
-    Json,
-    SecretEnv,
-    Watched,
-    Within,
-    mode_of,
-    open_workspace,
-    person_of,
-    secrets_of,
-)
+from nocturn.cli.groups import Acting, spread
+from nocturn.cli.options import READ_BYTES, Json, SecretEnv, person_of, secrets_of
 from nocturn.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -31,7 +20,6 @@ if TYPE_CHECKING:
 
     from nocturn.agents.agent import Agent
     from nocturn.agents.spec import RuntimeOptions
-    from nocturn.memory import ModeName
     from nocturn.repl.chat import Transcript
 
 __all__ = ["agent", "prompt"]
@@ -79,6 +67,30 @@ Seconds = Annotated[
 ]
 
 
+@dataclass(kw_only=True)
+class Speaking(Acting):
+    """Which model a persona speaks through, and how long it may take."""
+
+    model: Model
+    base_url: BaseUrl = None
+    key: Key = None
+    workspace: Notes = None
+    timeout: Seconds = None
+
+    def options(self, shown: Transcript, *, stream: bool = False) -> RuntimeOptions:
+        """Returns what one answer takes.
+
+        Args:
+            shown: Is told what happens.
+            stream: Whether it is told of each piece of text.
+        """
+        from nocturn.agents.spec import RuntimeOptions, vault
+
+        api_key = None if self.key is None else vault(self.key)
+        options = RuntimeOptions(self.base_url, api_key, stream=stream, on_event=shown)
+        return options if self.timeout is None else replace(options, deadline_seconds=self.timeout)
+
+
 @agent.command("new")
 def new(directory: Persona) -> int:
     """Make the files of a new persona, with a README that explains them."""
@@ -92,19 +104,12 @@ def new(directory: Persona) -> int:
 
 
 @agent.command("run")
+@spread
 def run(
     directory: Persona,
     text: Annotated[str, typer.Argument(metavar="PROMPT|-", help="- reads stdin.")],
-    model: Model,
-    base_url: BaseUrl = None,
-    key: Key = None,
-    workspace: Notes = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    name: AgentName = None,
-    timeout: Seconds = None,
-    secret_env: SecretEnv = None,
+    *,
+    given: Speaking,
     json: Json = False,
 ) -> int:
     """Have a persona do one thing, and print its answer; its calls are told on stderr."""
@@ -112,9 +117,9 @@ def run(
     from nocturn.repl.chat import Transcript
 
     asked = _stdin() if text == "-" else text
-    mode, shown = mode_of(watched, guarded), Transcript()
-    options = _options(base_url, key, timeout, shown)
-    with _agent(directory, model, workspace, mode, within, name, secret_env) as made:
+    shown = Transcript()
+    options = given.options(shown)
+    with _agent(directory, given) as made:
         result = made.run(options, asked)
     if json:
         say(dumps(result.to_dict()))
@@ -124,25 +129,18 @@ def run(
 
 
 @agent.command("chat")
+@spread
 def chat(
     directory: Persona,
-    model: Model,
-    base_url: BaseUrl = None,
-    key: Key = None,
-    workspace: Notes = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    name: AgentName = None,
-    timeout: Seconds = None,
-    secret_env: SecretEnv = None,
+    *,
+    given: Speaking,
 ) -> int:
     """Talk with a persona at the terminal, or line by line from stdin; Ctrl-D leaves."""
     from nocturn.repl.chat import Transcript, at_terminal, converse
 
-    mode, shown = mode_of(watched, guarded), Transcript(marked=at_terminal())
-    options = _options(base_url, key, timeout, shown, stream=True)
-    with _agent(directory, model, workspace, mode, within, name, secret_env) as made:
+    shown = Transcript(marked=at_terminal())
+    options = given.options(shown, stream=True)
+    with _agent(directory, given) as made:
         return codes.of_task(converse(made, options, shown))
 
 
@@ -153,7 +151,8 @@ def prompt(
     from nocturn.layout import say
     from nocturn.visible import visible
 
-    with _agent(directory, "none", workspace, "strict", None, None, secret_env) as made:
+    given = Speaking(model="none", workspace=workspace, watched=False, secret_env=secret_env)
+    with _agent(directory, given) as made:
         told = made.briefing()
     if json:
         say(dumps(told))
@@ -162,50 +161,26 @@ def prompt(
     return 0
 
 
-def _options(
-    base_url: str | None,
-    key: str | None,
-    timeout: float | None,
-    shown: Transcript,
-    *,
-    stream: bool = False,
-) -> RuntimeOptions:
-    from nocturn.agents.spec import RuntimeOptions, vault
-
-    api_key = None if key is None else vault(key)
-    options = RuntimeOptions(base_url, api_key, stream=stream, on_event=shown)
-    return options if timeout is None else replace(options, deadline_seconds=timeout)
-
-
 @contextmanager
-def _agent(
-    directory: str,
-    model: str,
-    workspace: str | None,
-    mode: ModeName,
-    within: float | None,
-    name: str | None,
-    secret_env: list[str] | None,
-) -> Generator[Agent]:
+def _agent(directory: str, given: Speaking) -> Generator[Agent]:
     """Gives the agent that the options name, and closes what was opened for it."""
     from nocturn.agents.agent import agent_from_dir
     from nocturn.agents.spec import AgentSpec
 
-    secrets = secrets_of(secret_env)
-    if workspace is None:
-        if mode == "guarded":
+    spec = AgentSpec(given.model, mode=given.mode, name=given.agent)
+    if given.workspace is None:
+        if given.guarded:
             raise ConfigurationError(
                 "--guarded needs a place where a question waits: give --workspace"
             )
-        person = person_of(mode, within)
-        spec = AgentSpec(model, mode=mode, name=name, secrets=secrets, approver=person)
+        person = person_of(given.mode, given.within)
+        spec = replace(spec, secrets=secrets_of(given.secret_env), approver=person)
         with agent_from_dir(directory, spec) as made:
             yield made
         return
-    with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
-        approver = ws.inbox_approver() if mode == "guarded" else None
-        spec = AgentSpec(model, workspace=ws, mode=mode, name=name, approver=approver)
-        with agent_from_dir(directory, spec) as made:
+    with given.open() as ws:
+        approver = ws.inbox_approver() if given.guarded else None
+        with agent_from_dir(directory, replace(spec, workspace=ws, approver=approver)) as made:
             yield made
 
 

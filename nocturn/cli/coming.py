@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from nocturn.cli.options import (
-    AgentName,
-    DryRun,
-    Folder,
-    Guarded,
-    Json,
-    SecretEnv,
-    Watched,
-    Within,
-    mode_of,
-    open_workspace,
-)
+from nocturn.cli.groups import Changing, spread
+from nocturn.cli.options import Folder, Json, open_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +22,7 @@ Replace = Annotated[
 ]
 
 
+@spread
 def import_notes(
     source: Annotated[
         str, typer.Argument(metavar="FOLDER|FILE.jsonl", help="Where the notes are.")
@@ -40,14 +31,8 @@ def import_notes(
         str, typer.Option("--prefix", metavar="FOLDER", help="A folder under which all come.")
     ] = "",
     replace: Replace = False,
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Take in a folder of Markdown or a file of JSON lines: all of it or nothing.
 
@@ -58,23 +43,27 @@ def import_notes(
 
     nocturn memory import ~/vault/people --prefix people
     """
-    mode = mode_of(watched, guarded)
-    with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
+    with given.open() as ws:
         done = ws.memory.import_notes(
-            source, prefix=prefix, replace=replace, mode=mode, agent=agent, dry_run=dry_run
+            source,
+            prefix=prefix,
+            replace=replace,
+            mode=given.mode,
+            agent=given.agent,
+            dry_run=given.dry_run,
         )
-    if json:
+    if given.json:
         from nocturn.layout import say
 
         say(dumps(done))
         return 0
-    if dry_run:
+    if given.dry_run:
         from nocturn.layout import diff_lines, say
 
         for each in done["would_write"]:
             say(diff_lines(each["diff"]))
         done = done["value"]
-    _say_done(done, "would be written" if dry_run else "written")
+    _say_done(done, "would be written" if given.dry_run else "written")
     return 0
 
 

@@ -7,34 +7,22 @@ from typing import Annotated
 
 import typer
 
-from nocturn.cli.options import (
-    READ_BYTES,
-    AgentName,
-    Folder,
-    Guarded,
-    SecretEnv,
-    Watched,
-    Within,
-    mode_of,
-    open_workspace,
-)
+from nocturn.cli.groups import Acting, spread
+from nocturn.cli.options import READ_BYTES
 from nocturn.errors import ConfigurationError
 
 __all__ = ["edit"]
 
 
+@spread
 def edit(
     path: Annotated[str, typer.Argument(help="The note's path, such as people/lina.md.")],
     from_file: Annotated[
         str | None,
         typer.Option("--from", metavar="FILE", help="Take this file's text, and open no editor."),
     ] = None,
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
+    *,
+    given: Acting,
 ) -> int:
     """Edit a note, or a new one, in VISUAL, EDITOR or vi.
 
@@ -48,8 +36,7 @@ def edit(
     from nocturn.editing import Edit, kept
     from nocturn.layout import say, tell
 
-    mode = mode_of(watched, guarded)
-    with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
+    with given.open() as ws:
         note = Edit.open(ws, path)
         if from_file is None:
             for warning in note.warnings():
@@ -61,7 +48,7 @@ def edit(
         else:
             saved = _text_of(from_file)
         try:
-            written = note.save(saved, mode=mode, agent=agent)
+            written = note.save(saved, mode=given.mode, agent=given.agent)
         except BaseException:  # Ctrl-C at a question, too
             file = from_file if from_file is not None else kept(saved)
             told = shlex.join(["nocturn", "memory", "edit", note.draft.path, "--from", file])

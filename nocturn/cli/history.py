@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from nocturn.cli.changing import change
-from nocturn.cli.options import (
-    AgentName,
-    DryRun,
-    Folder,
-    Guarded,
-    Json,
-    SecretEnv,
-    Watched,
-    Within,
-    mode_of,
-    open_workspace,
-)
+from nocturn.cli.groups import Changing, spread
+from nocturn.cli.options import Folder, Json, SecretEnv, open_workspace
 from nocturn.errors import BAD_ARGUMENTS, NOT_FOUND, ConfigurationError, NocturnError
 from nocturn.layout import changed_lines
 
@@ -103,63 +93,48 @@ def diff(
     return 0
 
 
+@spread
 def restore(
     path: Path,
     number: Number,
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Bring a note back to a state that it had.
 
     Example: nocturn memory restore people/lina.md 12
     """
     return change(
-        lambda memory, options: memory.restore(path, number, **options), changed_lines,
-        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
-        secret_env=secret_env, dry_run=dry_run, json=json,
-    )  # fmt: skip
+        given,
+        lambda memory, options: memory.restore(path, number, **options),
+        changed_lines,
+    )
 
 
+@spread
 def undo(
     path: Path,
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Take back the last change of a note; once more brings it back.
 
     Example: nocturn memory undo people/lina.md
     """
     return change(
-        lambda memory, options: memory.undo(path, **options), changed_lines,
-        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
-        secret_env=secret_env, dry_run=dry_run, json=json,
-    )  # fmt: skip
+        given,
+        lambda memory, options: memory.undo(path, **options),
+        changed_lines,
+    )
 
 
+@spread
 def undo_run(
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="Its id, or the beginning: nocturn log has it.")
     ],
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Take back all that one run has written, moved and removed, in one question.
 
@@ -167,14 +142,13 @@ def undo_run(
 
     Example: nocturn undo 1f2e3d4c
     """
-    mode = mode_of(watched, guarded)
-    with open_workspace(workspace, secret_env=secret_env, mode=mode, within=within) as ws:
+    with given.open() as ws:
         whole = _whole_id(ws, run)
     return change(
-        lambda memory, options: memory.undo(run=whole, **options), changed_lines,
-        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
-        secret_env=secret_env, dry_run=dry_run, json=json,
-    )  # fmt: skip
+        given,
+        lambda memory, options: memory.undo(run=whole, **options),
+        changed_lines,
+    )
 
 
 @trash.callback(invoke_without_command=True)
@@ -204,26 +178,21 @@ def list_trash(
 
 
 @trash.command("restore")
+@spread
 def restore_from_trash(
     slot: Slot,
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Bring a removed note back to where it was.
 
     Example: nocturn memory trash restore 20260301T083000Z-1f2e3d4c
     """
     return change(
-        lambda memory, options: memory.recover(slot, **options), changed_lines,
-        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
-        secret_env=secret_env, dry_run=dry_run, json=json,
-    )  # fmt: skip
+        given,
+        lambda memory, options: memory.recover(slot, **options),
+        changed_lines,
+    )
 
 
 @trash.command("empty")

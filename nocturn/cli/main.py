@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -15,27 +15,11 @@ from nocturn.cli.approvals import approvals
 from nocturn.cli.backup import backup
 from nocturn.cli.doctor import doctor
 from nocturn.cli.grants import grants
+from nocturn.cli.groups import Running, spread
 from nocturn.cli.history import undo_run
 from nocturn.cli.log import log
 from nocturn.cli.memory import memory
-from nocturn.cli.options import (
-    READ_BYTES,
-    AgentName,
-    DryRun,
-    Folder,
-    Guarded,
-    Isolation,
-    Json,
-    Lang,
-    Memory,
-    SecretEnv,
-    Timeout,
-    Watched,
-    Within,
-    limits_of,
-    mode_of,
-    open_workspace,
-)
+from nocturn.cli.options import READ_BYTES, Folder, Json, open_workspace
 from nocturn.cli.policy import init, policy
 from nocturn.cli.repl import repl, talk
 from nocturn.cli.scan import scan
@@ -45,8 +29,9 @@ from nocturn.cli.vault import vault
 from nocturn.errors import ConfigurationError, IsolationError, NocturnError, RunInterrupted
 
 if TYPE_CHECKING:
+    import click
+
     from nocturn.host.result import RunResult
-    from nocturn.memory import ModeName
 
 __all__ = ["main"]
 
@@ -106,7 +91,9 @@ def about(
         return
     if context.invoked_subcommand is not None:
         raise ConfigurationError(f"-p runs its code: leave {context.invoked_subcommand} away")
-    raise typer.Exit(evaluate(one_liner, [] if sys.stdin.isatty() else ["-"]))
+    given = ["--", one_liner] if sys.stdin.isatty() else ["--", one_liner, "-"]
+    command = cast("click.Group", context.command).commands["eval"]
+    raise typer.Exit(command.main(given, prog_name="nocturn eval", standalone_mode=False))
 
 
 def main() -> None:
@@ -171,22 +158,14 @@ def _tell_why(error: BaseException) -> int:
 
 
 @app.command()
+@spread
 def run(
     file: Annotated[
         str, typer.Argument(metavar="FILE|-", help="A .js or .ts file; - reads stdin.")
     ],
     args: Args = None,
-    lang: Lang = None,
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    timeout: Timeout = None,
-    memory: Memory = None,
-    secret_env: SecretEnv = None,
-    isolation: Isolation = "full",
-    dry_run: DryRun = False,
+    *,
+    given: Running,
     json: Json = False,
     interactive: Annotated[
         bool,
@@ -196,24 +175,15 @@ def run(
     """Run a script. What it prints goes to stdout, the transcript of its calls to stderr."""
     source, name = _read(file)
     folder = None if file == "-" else os.path.dirname(os.path.realpath(file))
-    mode = mode_of(watched, guarded)
     if interactive:
         if json or file == "-":
             raise ConfigurationError("--interactive stays with you: give a FILE, and no --json")
-        with open_workspace(
-            workspace, secret_env=secret_env, mode=mode, within=within, isolation=isolation
-        ) as ws:
-            first = (source, name, folder, args or [])
-            bounds = limits_of(timeout, memory)
-            return talk(ws, mode, agent, bounds, lang=lang, dry_run=dry_run, first=first)
-    return _run(
-        source, name, args or [], workspace, mode, within, agent, timeout,
-        memory, secret_env, isolation, lang=lang, dry_run=dry_run, json=json, show_value=False,
-        folder=folder,
-    )  # fmt: skip
+        return talk(given, (source, name, folder, args or []))
+    return _run(source, name, args or [], given, json=json, folder=folder)
 
 
 @app.command("eval")
+@spread
 def evaluate(
     code: Annotated[
         str, typer.Argument(metavar="CODE|-", help="JavaScript; - reads it from stdin.")
@@ -222,32 +192,20 @@ def evaluate(
         list[str] | None,
         typer.Argument(help="nocturn.args in the script; a - among them is what stdin gives."),
     ] = None,
-    lang: Lang = None,
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    timeout: Timeout = None,
-    memory: Memory = None,
-    secret_env: SecretEnv = None,
-    isolation: Isolation = "full",
-    dry_run: DryRun = False,
+    *,
+    given: Running,
     json: Json = False,
 ) -> int:
     """Run a piece of code and print its value.
 
     cat people.txt | nocturn eval "nocturn.args[0].length" -
     """
-    given = list(args or [])
-    if [code, *given].count("-") > 1:
+    args = args or []
+    if [code, *args].count("-") > 1:
         raise ConfigurationError("stdin can be read once: give - for the code or for one argument")
     source: str | bytes = _read(code)[0] if code == "-" else code
-    given = [_stdin() if each == "-" else each for each in given]
-    return _run(
-        source, "<eval>", given, workspace, mode_of(watched, guarded), within, agent, timeout,
-        memory, secret_env, isolation, lang=lang, dry_run=dry_run, json=json, show_value=True,
-    )  # fmt: skip
+    args = [_stdin() if each == "-" else each for each in args]
+    return _run(source, "<eval>", args, given, json=json, show_value=True)
 
 
 @app.command()
@@ -288,19 +246,10 @@ def _run(
     source: str | bytes,
     name: str,
     args: list[str],
-    workspace: str | None,
-    mode: ModeName,
-    within: float | None,
-    agent: str | None,
-    timeout: float | None,
-    memory: str | None,
-    secret_env: list[str] | None,
-    isolation: str,
+    given: Running,
     *,
-    lang: Literal["js", "ts"] | None,
-    dry_run: bool,
     json: bool,
-    show_value: bool,
+    show_value: bool = False,
     folder: str | None = None,
 ) -> int:
     from nocturn.layout import (
@@ -313,20 +262,18 @@ def _run(
         value_text,
     )
 
-    with open_workspace(
-        workspace, secret_env=secret_env, mode=mode, within=within, isolation=isolation
-    ) as ws:
+    with given.open(given.isolation) as ws:
         try:
             result = ws.run(
                 source,
                 filename=name,
                 folder=folder,
-                lang=lang,
-                mode=mode,
-                agent=agent,
+                lang=given.lang,
+                mode=given.mode,
+                agent=given.agent,
                 args=args,
-                limits=limits_of(timeout, memory),
-                dry_run=dry_run,
+                limits=given.limits,
+                dry_run=given.dry_run,
                 # While a call waits for a person, neither is told: nothing comes between question
                 # and answer.
                 on_call=lambda call: tell(call_line(call)),
@@ -346,18 +293,18 @@ def _run(
     for each in result.would_write or ():
         if not json:
             tell(diff_lines(each.diff))
-    _tell_what_next(result, mode, dry_run)
+    _tell_what_next(result, given)
     return codes.of_result(result)
 
 
-def _tell_what_next(result: RunResult, mode: ModeName, dry_run: bool) -> None:
+def _tell_what_next(result: RunResult, given: Running) -> None:
     """Says how a person can go on from what the calls did, or could not do."""
     from nocturn.layout import RUN_CHARACTERS, tell
 
-    done = [call for call in result.calls if call.code is None and not dry_run]
+    done = [call for call in result.calls if call.code is None and not given.dry_run]
     if any(each["kind"] == "memory" for call in done for each in call.effects):
         tell(f"nocturn: nocturn undo {result.run[:RUN_CHARACTERS]} takes back what it changed")
-    if mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
+    if given.mode == "strict" and any(call.ruling == "unattended" for call in result.calls):
         tell("nocturn: nobody was there to allow it; --watched (at a terminal) or --guarded do")
 
 

@@ -12,19 +12,9 @@ from nocturn.cli.changing import change
 from nocturn.cli.checking import check
 from nocturn.cli.coming import export_notes, import_notes
 from nocturn.cli.editing import edit
+from nocturn.cli.groups import Changing, spread
 from nocturn.cli.history import diff, history, restore, trash, undo
-from nocturn.cli.options import (
-    READ_BYTES,
-    AgentName,
-    DryRun,
-    Folder,
-    Guarded,
-    Json,
-    SecretEnv,
-    Watched,
-    Within,
-    open_workspace,
-)
+from nocturn.cli.options import READ_BYTES, Folder, Json, SecretEnv, open_workspace
 from nocturn.cli.purge import purge, rescan
 from nocturn.errors import ConfigurationError
 
@@ -116,62 +106,46 @@ def search(
 
 
 @memory.command()
+@spread
 def write(
     path: Path,
     summary: Annotated[str, typer.Argument(help="One line.")],
     content: Annotated[str, typer.Argument(help="The body; - reads stdin.")] = "-",
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Write one note, whole."""
     body = _given(content, "the content")
     return change(
-        lambda notes, options: notes.write(path, summary, body, **options), _size_in_words,
-        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
-        secret_env=secret_env, dry_run=dry_run, json=json,
-    )  # fmt: skip
+        given,
+        lambda notes, options: notes.write(path, summary, body, **options),
+        _size_in_words,
+    )
 
 
 @memory.command("rm")
+@spread
 def remove(
     path: Path,
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Move one note to the trash."""
     return change(
+        given,
         lambda notes, options: notes.remove(path, **options),
         lambda note: f"{note['path']}: in the trash",
-        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
-        secret_env=secret_env, dry_run=dry_run, json=json,
-    )  # fmt: skip
+    )
 
 
 # A text may begin with a hyphen, as an item of a list does.
 @memory.command(context_settings={"ignore_unknown_options": True})
+@spread
 def append(
     path: Path,
     text: Annotated[str, typer.Argument(help="What comes to its end; - reads stdin.")] = "-",
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Add to the end of one note, on a line of its own.
 
@@ -179,35 +153,29 @@ def append(
     """
     more = _given(text, "the text")
     return change(
-        lambda notes, options: notes.append(path, more, **options), _size_in_words,
-        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
-        secret_env=secret_env, dry_run=dry_run, json=json,
-    )  # fmt: skip
+        given,
+        lambda notes, options: notes.append(path, more, **options),
+        _size_in_words,
+    )
 
 
 @memory.command()
+@spread
 def move(
     path: Path,
     to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")],
-    workspace: Folder = None,
-    watched: Watched = None,
-    guarded: Guarded = False,
-    within: Within = None,
-    agent: AgentName = None,
-    secret_env: SecretEnv = None,
-    dry_run: DryRun = False,
-    json: Json = False,
+    *,
+    given: Changing,
 ) -> int:
     """Give one note another path; its history follows.
 
     Example: nocturn memory move lina.md people/lina.md
     """
     return change(
+        given,
         lambda notes, options: notes.move(path, to, **options),
         lambda note: f"{note['path']}: is {note['to']} now",
-        workspace=workspace, watched=watched, guarded=guarded, within=within, agent=agent,
-        secret_env=secret_env, dry_run=dry_run, json=json,
-    )  # fmt: skip
+    )
 
 
 for _command in (history, diff, restore, undo, purge, rescan):

@@ -152,6 +152,8 @@ def test_eval_reads_its_code_or_an_argument_from_stdin(nocturn):
     assert nocturn("eval", "-", "-", stdin="1").returncode == 2
     assert nocturn("-p", "nocturn.args[0].split('\\n').length", stdin="a\nb").stdout == "2\n"
     assert nocturn("-p", "1", "tools").returncode == 2
+    nocturn("memory", "write", "--watched", "a.md", "a note", "text")  # in NOCTURN_WORKSPACE
+    assert nocturn("-p", "nocturn.memory.list().notes.length").stdout == "1\n"
 
 
 def test_a_script_leaves_a_session_open(nocturn, tmp_path):
