@@ -135,7 +135,7 @@ def test_what_ends_the_command_itself_has_a_status_too(monkeypatch, capsys, faul
     def broken(**_):
         raise fault
 
-    monkeypatch.setattr(main, "app", broken)
+    monkeypatch.setattr(main, "_app", lambda _: broken)
     with pytest.raises(SystemExit) as ended:
         main.main()
     assert ended.value.code == status

@@ -54,3 +54,15 @@ def test_the_command_lines_libraries_are_loaded_by_the_command_line_alone(loaded
         "with Workspace(sys.argv[1]) as ws: ws.memory.write('a.md', 's', 'c'); ws.memory.catalog()"
     )
     assert not {"typer", "rich", "click", "pytest"} & set(loaded(program))
+
+
+def test_a_command_loads_no_other(fresh_python):
+    program = (
+        "import sys; from nocturn.cli.main import main\n"
+        "sys.argv = ['nocturn', 'eval', '1', '--workspace', sys.argv[1]]\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(each for each in sys.modules if each.startswith('nocturn.cli.')))"
+    )
+    loaded = {each.removeprefix("nocturn.cli.") for each in fresh_python(program).split()[1:]}
+    assert loaded == {"codes", "groups", "main", "options", "running"}
