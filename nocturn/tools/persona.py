@@ -36,7 +36,8 @@ _MEMBERS: Final = (
 class Arguments(BaseModel):
     """What ``memory`` takes; Python has words of its own for two of them."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    # Built on first use, as a function's are: it would take 10 ms of every first call.
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
     action: Literal["add", "replace", "remove"] = Field(
         description="add: a new entry. replace, remove: a text that is there."
