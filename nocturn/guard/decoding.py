@@ -11,7 +11,7 @@ import re
 import string
 from typing import TYPE_CHECKING, Final
 
-from nocturn.guard.reading import Places, Reading, edited, kept_of, of_rows
+from nocturn.guard.reading import Places, Reading, Several, edited, kept_of, of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,19 +47,19 @@ _FEWEST_BITS: Final = 64
 def base64(source: Reading) -> Iterator[Reading]:
     """Yields what a text is in base64, either alphabet, whatever stands between its characters."""
     standard = source.data.translate(None, _NOT_BASE64)
-    yield from _base64_phases(kept_of(source, standard, _NOT_BASE64))
+    yield _base64_phases(kept_of(source, standard, _NOT_BASE64))
     url = source.data.translate(_FROM_URL, _NOT_URL)
     if url != standard:
-        yield from _base64_phases(kept_of(source, url, _NOT_URL))
+        yield _base64_phases(kept_of(source, url, _NOT_URL))
 
 
-def hexadecimal(source: Reading) -> Iterator[Reading]:
-    """Yields what a text is in hex, with ``0x`` and whatever else between its digits."""
+def hexadecimal(source: Reading) -> Reading:
+    """Returns what a text is in hex, with ``0x`` and whatever else between its digits."""
     marks = [(*each.span(), b"") for each in re.finditer(rb"0[xX]", source.data)]
     bare = edited(source, marks) if marks else source
     digits = kept_of(bare, bare.data.translate(None, _NOT_HEX), _NOT_HEX)
-    for phase in range(2):
-        yield _unhexed(digits, phase)
+    rows = [_unhexed_bytes(digits.data, phase) for phase in range(2)]
+    return Several(rows, lambda phase: _unhexed(digits, phase), plain=True)
 
 
 def in_runs(source: Reading) -> Iterator[tuple[Reading, list[int]]]:
@@ -101,14 +101,18 @@ def _joined(
     return Reading(b"".join(pieces), source, places), firsts
 
 
-def _base64_phases(digits: Reading) -> Iterator[Reading]:
-    for phase in range(4):
-        yield _unbased(digits, phase)
+def _base64_phases(digits: Reading) -> Reading:
+    rows = [_unbased_bytes(digits.data, phase) for phase in range(4)]
+    return Several(rows, lambda phase: _unbased(digits, phase), plain=True)
+
+
+def _unbased_bytes(digits: bytes, phase: int) -> bytes:
+    text = digits[phase:]
+    return binascii.a2b_base64(text + b"A" * (-len(text) % 4))
 
 
 def _unbased(digits: Reading, phase: int) -> Reading:
-    text = digits.data[phase:]
-    data = binascii.a2b_base64(text + b"A" * (-len(text) % 4))
+    data = _unbased_bytes(digits.data, phase)
     size = len(data)
     last = len(digits.data)
 
@@ -120,12 +124,16 @@ def _unbased(digits: Reading, phase: int) -> Reading:
     return Reading(data, digits, places, plain=True)
 
 
+def _unhexed_bytes(digits: bytes, phase: int) -> bytes:
+    size = (len(digits) - phase) // 2
+    return binascii.unhexlify(digits[phase : phase + 2 * size])
+
+
 def _unhexed(digits: Reading, phase: int) -> Reading:
-    size = (len(digits.data) - phase) // 2
-    data = binascii.unhexlify(digits.data[phase : phase + 2 * size])
+    data = _unhexed_bytes(digits.data, phase)
 
     def places() -> Places:
-        starts = range(phase, phase + 2 * size, 2)
+        starts = range(phase, phase + 2 * len(data), 2)
         return starts, [at + 2 for at in starts]
 
     return Reading(data, digits, places, plain=True)
@@ -164,14 +172,15 @@ def _bits(digits: Reading, width: int) -> Iterator[Reading]:
         return
     # A power of two as base: Python reads such numbers in linear time, however long.
     number = int(digits.data, 1 << width)
-    for shift in range(8):
-        size = (count * width - shift + 7) // 8
-        yield Reading(
-            (number >> shift).to_bytes(size, "big"),
-            digits,
-            _bit_places(count, width, shift, size),
-            plain=True,
-        )
+    rows = [
+        (number >> shift).to_bytes((count * width - shift + 7) // 8, "big") for shift in range(8)
+    ]
+
+    def part(shift: int) -> Reading:
+        places = _bit_places(count, width, shift, len(rows[shift]))
+        return Reading(rows[shift], digits, places, plain=True)
+
+    yield Several(rows, part, plain=True)
 
 
 def _bit_places(count: int, width: int, shift: int, size: int) -> Callable[[], Places]:

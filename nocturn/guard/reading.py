@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from enum import IntEnum
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "kept_of",
     "of_rows",
     "picked",
+    "several",
     "together",
 ]
 
@@ -102,31 +104,39 @@ class Several(Reading):
     """Several readings as one, so that what is done with them is done once.
 
     Args:
-        readings: The readings, all plain or none.
+        rows: How each of them reads.
+        part: Gives one of them by its number; asked when something was found in it.
+        plain: Whether all of them are plain.
     """
 
-    __slots__ = ("_parts", "_starts")
+    __slots__ = ("_part", "_rows")
 
-    def __init__(self, readings: Sequence[Reading]) -> None:
-        # In no alphabet and in no value, so that nothing is found over a border.
-        data = b"\0".join([each.data for each in readings])
-        super().__init__(data, plain=all(each.plain for each in readings))
-        self._parts = readings
-        self._starts = [0]
-        for each in readings:
-            self._starts.append(self._starts[-1] + len(each.data) + 1)
+    def __init__(
+        self, rows: Sequence[bytes], part: Callable[[int], Reading], *, plain: bool = False
+    ) -> None:
+        # The byte between them is in no alphabet and in no value: nothing is found over a border.
+        super().__init__(b"\0".join(rows), plain=plain)
+        self._rows = rows
+        self._part = part
 
     def back(self, stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Returns where stretches came from in the text itself."""
+        starts = [0, *accumulate(len(each) + 1 for each in self._rows)]
         found: list[tuple[int, int]] = []
         for start, end in stretches:
-            first = max(bisect_right(self._starts, start) - 1, 0)
-            for part, begin in zip(self._parts[first:], self._starts[first:], strict=False):
+            for at in range(max(bisect_right(starts, start) - 1, 0), len(self._rows)):
+                begin = starts[at]
                 if begin >= end:
                     break
-                low, high = max(start - begin, 0), min(end - begin, len(part.data))
-                found += part.stretches(low, high) if low < high else ()
+                low, high = max(start - begin, 0), min(end - begin, len(self._rows[at]))
+                found += self._part(at).stretches(low, high) if low < high else ()
         return together(found)
+
+
+def several(readings: Sequence[Reading]) -> Several:
+    """Returns readings as one; it is plain where all are."""
+    rows = [each.data for each in readings]
+    return Several(rows, readings.__getitem__, plain=all(each.plain for each in readings))
 
 
 def together(spans: Iterable[tuple[int, int]], gap: int = 0) -> list[tuple[int, int]]:

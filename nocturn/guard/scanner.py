@@ -244,7 +244,7 @@ class Scanner:
 
     def _look(self, text: str, *, all_of_it: bool = True) -> _Found:
         found = _Found(tries=len(text))
-        indexes = self._compiled()
+        indexes = self._compiled() if text else {}
         if indexes:
             from nocturn.guard.views import views
 

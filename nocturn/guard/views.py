@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from nocturn.guard import decoding
@@ -17,7 +16,7 @@ from nocturn.guard.escapes import escapes
 from nocturn.guard.folding import LEET, NOT_ALPHANUMERIC, folded, folded_pieces, skeleton
 from nocturn.guard.index import steps, xor_differences
 from nocturn.guard.inflating import Budget, inflated
-from nocturn.guard.reading import Places, Reading, Several, View, edited, kept_of, picked
+from nocturn.guard.reading import Places, Reading, Several, View, edited, kept_of, picked, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +39,7 @@ _READABLE: Final = re.compile(rb"[\t\n\r -~]{12,}")
 _IS_READABLE: Final = bytes(code in b"\t\n\r" or code in range(32, 127) for code in range(256))
 _LONG_ENOUGH: Final = b"\1" * 12
 _PERIODS: Final = ((View.XOR_1, 1), (View.XOR_2, 2), (View.XOR_3, 3), (View.XOR_4, 4))
-_STRIDES: Final = (2, 3, 4)
+_STRIDES: Final = tuple((first, step) for step in (2, 3, 4) for first in range(step))
 _ONE_EACH: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -107,7 +106,7 @@ def border_views(text: str) -> Iterator[Seen]:
     unescaped = escapes(root)
     if unescaped is not None:
         yield from _as_it_reads(unescaped, _folded(unescaped))
-    yield View.EXACT, Several([*decoding.base64(plain), *decoding.hexadecimal(plain)])
+    yield View.EXACT, several([*decoding.base64(plain), decoding.hexadecimal(plain)])
 
 
 def _as_it_reads(reading: Reading, plain: Reading) -> Iterator[Seen]:
@@ -132,35 +131,32 @@ def _rearranged(plain: Reading) -> Iterator[Seen]:
     data = plain.data
     yield View.SHIFTED, _difference(plain, steps(data), 1)
     letters = kept_of(plain, data.translate(None, NOT_ALPHANUMERIC).lower(), NOT_ALPHANUMERIC)
-    rotated = [Reading(letters.data.translate(table), letters) for table in _ROTATIONS]
+    rotations = [letters.data.translate(table) for table in _ROTATIONS]
+    rotated = Several(rotations, lambda at: Reading(rotations[at], letters))
     signs = [kept_of(each, skeleton(each.data), NOT_ALPHANUMERIC) for each in decoding.morse(plain)]
-    yield View.SKELETON, Several([*rotated, *signs])
-    picks = [
-        picked(plain, data[first::step], partial(range, first, len(data), step))
-        for step in _STRIDES
-        for first in range(step)
-    ]
+    yield View.SKELETON, several([rotated, *signs])
+    strides = [data[first::step] for first, step in _STRIDES]
+    picks: list[Reading] = [Several(strides, lambda at: _every(plain, *_STRIDES[at]))]
     for pattern in _ONE_EACH:
         one_each = pattern.findall(data)
         if len(one_each) >= _FEWEST_PICKED:
             picks.append(picked(plain, b"".join(one_each), _places_of(pattern, data)))
     turned = Reading(data.translate(_ROT47), plain)
-    yield View.EXACT, Several([turned, *picks, *decoding.numbers(plain)])
+    yield View.EXACT, several([turned, *picks, *decoding.numbers(plain)])
 
 
 def _decoded(
     plain: Reading, budget: Budget, deeper: list[Reading], *, outermost: bool
 ) -> Iterator[Seen]:
     """Yields what a text encodes, and adds to ``deeper`` what of it is text again."""
-    five = decoding.base32(plain, rare=outermost)
-    ways = (decoding.base64(plain), decoding.hexadecimal(plain), five, decoding.binary(plain))
-    whole = Several([each for way in ways for each in way])
+    ways = (decoding.base64(plain), decoding.base32(plain, rare=outermost), decoding.binary(plain))
+    whole = several([decoding.hexadecimal(plain), *(each for way in ways for each in way)])
     yield View.EXACT, whole
     deeper += _readable(whole)
-    yield View.EXACT, Several([*decoding.radix(plain, budget), *decoding.base85(plain, budget)])
+    yield View.EXACT, several([*decoding.radix(plain, budget), *decoding.base85(plain, budget)])
     sources = (plain, _backwards(plain)) if outermost else (plain,)
     runs = [each for source in sources for each in decoding.in_runs(source)]
-    bare = Several([each for each, _ in runs])
+    bare = several([each for each, _ in runs])
     yield View.EXACT, bare
     yield from _masked(bare) if outermost else ()
     for reading, firsts in ((whole, ()), *runs):
@@ -256,6 +252,10 @@ def _leans(character: str) -> bool:
 def _backwards(reading: Reading) -> Reading:
     size = len(reading.data)
     return picked(reading, reading.data[::-1], lambda: range(size - 1, -1, -1))
+
+
+def _every(reading: Reading, first: int, step: int) -> Reading:
+    return picked(reading, reading.data[first::step], lambda: range(first, len(reading.data), step))
 
 
 def _difference(source: Reading, data: bytes, period: int) -> Reading:
