@@ -147,7 +147,9 @@ def reply_of(body: Any) -> Reply:
 def refuse_error(body: dict[str, Any]) -> None:
     """Raises ``ModelError`` where a body says that something went wrong, whatever its status."""
     if body.get("error"):
-        raise ModelError(f"the model's endpoint reports an error: {words_of(body)}")
+        said = words_of(body)
+        said = f": {said}" if said else ", and does not say which"
+        raise ModelError(f"the model's endpoint reports an error{said}")
 
 
 def words_of(body: Any) -> str:
