@@ -67,6 +67,9 @@ BLOCKS_A_RUN: Final = 3
 QUESTIONS_A_RUN: Final = 10
 GRANTS_AN_ANSWER: Final = 32
 """A call that has more effects to be asked about is offered a yes for once only."""
+SIGNAL_SECONDS: Final = 0.25
+"""How long Ctrl-C may go unseen that comes in the moment before a wait begins: Python looks for it
+when the wait ends."""
 ASK_SECONDS: Final = 120.0
 """How long a person has to answer."""
 EDITS_A_QUESTION: Final = 20

@@ -23,6 +23,7 @@ from nocturn.agents.result import CallMade, TaskResult, Usage
 from nocturn.agents.span import StoppedError
 from nocturn.agents.tool import ToolResult
 from nocturn.errors import CANCELLED, NocturnError
+from nocturn.limits import SIGNAL_SECONDS
 from nocturn.names import is_tool_name
 from nocturn.visible import visible
 
@@ -138,7 +139,7 @@ class Task:
         """Waits until it ends or a question is open."""
         with self._span.changed:
             while (result := self.result) is None:
-                self._span.changed.wait()
+                self._span.changed.wait(SIGNAL_SECONDS)
             return result
 
     async def wait_async(self) -> TaskResult:

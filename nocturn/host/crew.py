@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from _queue import Empty, SimpleQueue  # queue itself is not loaded otherwise
 
+from nocturn.limits import SIGNAL_SECONDS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
     from collections.abc import Callable
@@ -64,7 +66,7 @@ class Crew:
         stopped = False
         while not ended.is_set():
             try:
-                ended.wait(HURRY_SECONDS if stopped else None)
+                ended.wait(HURRY_SECONDS if stopped else SIGNAL_SECONDS)
                 if stopped:
                     hurry()
             except KeyboardInterrupt:

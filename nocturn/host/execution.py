@@ -10,7 +10,7 @@ from nocturn.host.clock import RunClock
 from nocturn.host.exchange import Ending, Exchange
 from nocturn.host.pool import Ticket
 from nocturn.host.result import CallRecord, ConsoleLine, RunError, RunResult, Usage, WouldWrite
-from nocturn.limits import MOST_SECONDS
+from nocturn.limits import MOST_SECONDS, SIGNAL_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -292,7 +292,7 @@ class Execution:
                 elif cpu_left <= 0:
                     self._ending = _timed_out("cpu_seconds", limits.cpu_seconds, "CPU")
                 else:
-                    self._changed.wait(min(wall_left, cpu_left))
+                    self._changed.wait(min(wall_left, cpu_left, SIGNAL_SECONDS))
 
     def _end(self, ending: Ending) -> None:
         with self._changed:

@@ -17,6 +17,7 @@ from nocturn.errors import ConfigurationError, IsolationError
 from nocturn.host.crew import Crew
 from nocturn.host.process import Worker, quickjs, spawn_worker
 from nocturn.host.zygote import Zygote, bounds_of
+from nocturn.limits import SIGNAL_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs 3 ms of every cold start
@@ -59,7 +60,8 @@ class Ticket:
 
     def wait(self) -> None:
         """Waits to be called, or to be abandoned."""
-        self._called.wait()
+        while not self._called.wait(SIGNAL_SECONDS):
+            pass
 
 
 class Kin:

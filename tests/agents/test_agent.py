@@ -1,10 +1,12 @@
 import asyncio
 import json
+import signal
+import sys
 import threading
 
 import pytest
 
-from nocturn import ConfigurationError, tool
+from nocturn import ConfigurationError, RunInterrupted, tool
 from nocturn.agents.agent import agent_from_dir
 from nocturn.agents.events import Asked, CallBegan, CallEnded, Done, Retrying, TextDelta
 from nocturn.agents.spec import AgentSpec, RuntimeOptions, vault
@@ -240,6 +242,22 @@ def test_cancelling_from_another_thread_interrupts(ava, model_server, says, wher
     agent = ava(tools=[hangs])
     threading.Thread(target=lambda: (hangs.begun.wait(30), agent.cancel()), daemon=True).start()
     assert agent.run(server.options(), "go").status == "interrupted"
+    hangs.go_on.set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a thread gets no signal there")
+def test_ctrl_c_that_comes_in_the_moment_before_a_wait_interrupts(ava, model_server, says):
+    hangs = Waits()
+
+    class Interrupts(Waits):
+        def execute(self, *_):  # in another thread, so that it wakes nobody who waits
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+            return hangs.execute()
+
+    server = model_server(says.call("wait", {}))
+    with pytest.raises(RunInterrupted) as stop:
+        ava(tools=[Interrupts()]).run(server.options(deadline_seconds=20), "go")
+    assert stop.value.result.status == "interrupted"
     hangs.go_on.set()
 
 
