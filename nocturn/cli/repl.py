@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, cast
 
 from nocturn.cli import codes
 from nocturn.cli.groups import Running, spread
+
+if TYPE_CHECKING:
+    from io import BufferedReader
 
 __all__ = ["repl", "talk"]
 
@@ -52,5 +56,5 @@ def talk(
         if is_typed:
             converse(desk)
             return 0
-        outcome = read_through(desk, sys.stdin.buffer)
+        outcome = read_through(desk, cast("BufferedReader", sys.stdin.buffer))
         return int(not outcome) if isinstance(outcome, bool) else codes.of_result(outcome)

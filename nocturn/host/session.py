@@ -20,7 +20,7 @@ from nocturn.host.result import RunError, RunResult
 from nocturn.wire.frames import QUESTION, WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nocturn.host.execution import Execution
     from nocturn.host.pool import Kin, Pool, Ticket
@@ -173,6 +173,23 @@ class Session:
     def unfinished(self, source: str) -> bool:
         """Returns whether a text is the beginning of a script rather than a whole one."""
         return self._ask(f"unfinished {source}") is True
+
+    def ends(self, lines: Sequence[str], known: int = 0) -> tuple[int, list[int]]:
+        """Returns how many lines were looked at, and after which of those a statement ends.
+
+        Where nothing can be told, the first line that is not known ends one.
+
+        Args:
+            lines: The lines; a statement begins with the first.
+            known: So many of them are known to be the beginning of one, and no more.
+        """
+        told = self._listed(f"ends {known} " + "\n".join(lines))
+        numbers = [each for each in told if type(each) is int]
+        seen, *found = numbers if numbers and len(numbers) == len(told) else [0]
+        possible = {*range(known + 1, seen + 1)}
+        if not known < seen <= len(lines) or found != sorted(possible.intersection(found)):
+            return known + 1, [known + 1]
+        return seen, found
 
     # ---- what a run asks of whoever gives it its worker ------------------------------------------
 

@@ -9,7 +9,7 @@ from nocturn.errors import RunInterrupted
 from nocturn.repl.screen import Screen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nocturn.host.result import RunResult
     from nocturn.host.session import Session
@@ -118,6 +118,18 @@ class Desk:
         """Returns whether a text goes on in a next line; the engine tells, which runs nothing."""
         return self.session.unfinished(text) or (self.typed and _opens(text))
 
+    def ends(self, lines: Sequence[str], known: int) -> tuple[int, list[int]]:
+        """Returns how many lines were looked at, and after which of those a statement ends.
+
+        Args:
+            lines: The lines; a statement begins with the first.
+            known: So many of them are known to be the beginning of one, and no more.
+        """
+        if not self.typed:
+            return self.session.ends(lines, known)
+        seen = known + 1
+        return seen, [] if self.is_unfinished("\n".join(lines[:seen])) else [seen]
+
     def notes(self, prefix: str = "", *, most: int | None = None) -> Iterator[NoteStat]:
         """Yields notes by path, redacted. No call, so that looking leaves no line in the journal.
 
@@ -140,25 +152,41 @@ class Desk:
             left = None if left is None else left - len(found)
 
 
-def statements(lines: Callable[[], str | None], unfinished: Callable[[str], bool]) -> Iterator[str]:
-    """Yields one statement after another out of lines.
+def statements(
+    batches: Iterable[Sequence[str]],
+    ends: Callable[[Sequence[str], int], tuple[int, list[int]]],
+) -> Iterator[str]:
+    """Yields one statement or command after another out of lines; empty ones too.
 
     Args:
-        lines: Gives the next line; None at the end.
-        unfinished: Tells whether a text goes on in a next line.
+        batches: The lines, as many at a time as are there.
+        ends: Tells how many lines were looked at and where a statement ends, given lines of which
+            the first begins one, and how many of them are known to be a beginning.
     """
-    pending: list[str] = []
-    while (line := lines()) is not None:
-        if not pending and not line.strip():
-            continue
-        pending.append(line)
-        text = "\n".join(pending)
-        is_command = len(pending) == 1 and line.lstrip().startswith(".")
-        if is_command or not unfinished(text):
-            yield text
-            pending = []
-    if pending:
-        yield "\n".join(pending)
+    waiting: list[str] = []
+    known = 0
+    for batch in batches:
+        waiting += batch
+        while known < len(waiting):
+            if known == 0 and _is_command(waiting[0]):
+                yield waiting.pop(0)
+                continue
+            known, found = ends(waiting, known)
+            begin = 0
+            for end in found:
+                if begin and _is_command(waiting[begin]):
+                    known = begin  # what stands behind it was taken for a part of it
+                    break
+                yield "\n".join(waiting[begin:end])
+                begin = end
+            del waiting[:begin]
+            known -= begin
+    if waiting:
+        yield "\n".join(waiting)
+
+
+def _is_command(line: str) -> bool:
+    return line.lstrip().startswith(".")
 
 
 def _opens(text: str) -> bool:

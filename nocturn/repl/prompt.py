@@ -12,7 +12,8 @@ from nocturn.repl.desk import statements
 from nocturn.visible import visible
 
 if TYPE_CHECKING:
-    from typing import IO
+    from collections.abc import Iterator
+    from io import BufferedIOBase
 
     from prompt_toolkit import PromptSession
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -26,6 +27,7 @@ _PROMPT: Final = "> "
 _GOES_ON: Final = "… "
 _INDENT: Final = "  "
 _LINE_BYTES: Final = 2 * Limits().source_bytes
+_READ_BYTES: Final = 65_536
 
 
 def converse(desk: Desk) -> None:
@@ -44,7 +46,7 @@ def converse(desk: Desk) -> None:
             tell(visible(f"nocturn: {error.message}"))
 
 
-def read_through(desk: Desk, stream: IO[bytes]) -> RunResult | bool:
+def read_through(desk: Desk, stream: BufferedIOBase) -> RunResult | bool:
     """Runs what a stream has, statement by statement, up to the first that fails.
 
     Returns:
@@ -53,7 +55,7 @@ def read_through(desk: Desk, stream: IO[bytes]) -> RunResult | bool:
     Raises:
         ConfigurationError: It is not UTF-8, or a line of it is too long.
     """
-    for text in statements(lambda: _line(stream), desk.is_unfinished):
+    for text in statements(_batches(stream), desk.ends):
         try:
             outcome = take(desk, text)
         except Leave:
@@ -77,12 +79,36 @@ def take(desk: Desk, text: str) -> RunResult | bool:
     return obey(desk, text) if text.lstrip().startswith(".") else desk.run(text)
 
 
-def _line(stream: IO[bytes]) -> str | None:
-    data = stream.readline(_LINE_BYTES + 1)
-    if len(data) > _LINE_BYTES:
+def _batches(stream: BufferedIOBase) -> Iterator[list[str]]:
+    """Yields the lines of a stream, as many at a time as are there."""
+    rest = b""
+    while data := stream.read1(_READ_BYTES):
+        *whole, rest = (rest + data).split(b"\n")
+        yield from _texts(whole)
+        if len(rest) > _LINE_BYTES:
+            _text(rest)  # which says so, before all of it is here
+    yield from _texts([rest] if rest else [])
+
+
+def _texts(lines: list[bytes]) -> Iterator[list[str]]:
+    texts: list[str] = []
+    fault: ConfigurationError | None = None
+    for line in lines:
+        try:
+            texts.append(_text(line))
+        except ConfigurationError as error:
+            fault = error
+            break
+    yield texts  # what stands before it is run
+    if fault is not None:
+        raise fault
+
+
+def _text(line: bytes) -> str:
+    if len(line) > _LINE_BYTES:
         raise ConfigurationError(f"a line is over {_LINE_BYTES:,} bytes: give it in parts")
     try:
-        return data.decode().rstrip("\r\n") if data else None
+        return line.decode().rstrip("\r")
     except UnicodeDecodeError:
         raise ConfigurationError("the input is not UTF-8: give it as UTF-8") from None
 

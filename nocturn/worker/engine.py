@@ -122,8 +122,9 @@ class Engine:
         """Answers a question about what is there, and runs nothing of the guest's.
 
         Args:
-            question: ``vars``, ``complete`` and a text whose end is a name or a part of one, or
-                ``unfinished`` and a text.
+            question: ``vars``; ``complete`` and a text whose end is a name or a part of one;
+                ``unfinished`` and a text; or ``ends``, how many lines of a text are known to be a
+                beginning, and the text.
 
         Returns:
             JSON.
@@ -133,6 +134,10 @@ class Engine:
         if kind == "unfinished":
             unfinished = self._native is not None and self._native.is_unfinished(text.encode())
             return "true" if unfinished else "false"
+        if kind == "ends":
+            known, _, text = text.partition(" ")
+            lines = text.encode().split(b"\n")
+            return str(self._native.ends(lines, int(known)) if self._native is not None else [])
         answer: str = self._control("ask", question)
         return answer
 

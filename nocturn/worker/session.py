@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_char_p, c_int, c_int64
+from time import monotonic
 
 from nocturn.worker.native import (
     ASYNC,
@@ -39,6 +40,8 @@ _ENDED: Final = ("unexpected end of regexp", "missing initializer for variable")
 """What the engine says of a text that lacks its end, wherever it says it; and of one that does not,
 though it says so at the end."""
 _NO_PATTERN: Final = ("variable name expected", "invalid destructuring target")
+_LOOK_SECONDS: Final = 0.5
+"""How long lines are looked at for their ends; the host waits some times as long."""
 _CONTEXT_WORDS: Final = 256
 """How far into the engine's context its global objects are looked for; they stand at word 62."""
 
@@ -132,6 +135,23 @@ class Session(Native):
         tried = [self._lacks_its_end(*form, source) for form in forms]
         return True in tried and None not in tried
 
+    def ends(self, lines: list[bytes], known: int) -> list[int]:
+        """Returns how many lines were looked at, and after which of them a statement ends.
+
+        Args:
+            lines: The lines, UTF-8; a statement begins with the first.
+            known: So many of them are known to be the beginning of one, and no more.
+        """
+        until = monotonic() + _LOOK_SECONDS
+        start, seen = 0, known
+        found: list[int] = []
+        while seen < len(lines) and (seen == known or monotonic() < until):
+            seen += 1
+            if not self.is_unfinished(b"\n".join(lines[start:seen])):
+                found.append(seen)
+                start = seen
+        return [seen, *found]
+
     def _compiled_line(self, source: bytes, name: bytes) -> Value:
         """Returns a session's line as the engine's program, or an exception.
 
@@ -188,10 +208,11 @@ class Session(Native):
             flags: As what it is compiled.
             source: The text.
         """
-        if self._problem_of(head + source + tail, flags) is None:
+        whole, text = head + source + tail, head + source.rstrip()
+        problem = self._problem_of(whole, flags)
+        if problem is None:
             return None
-        text = head + source.rstrip()
-        problem = self._problem_of(text, flags)
+        problem = problem if text == whole else self._problem_of(text, flags)
         if problem is None:
             return False
         message, line, column = problem

@@ -46,7 +46,7 @@ class Engine:
     def load_ahead(self): pass
     def warm_up(self): pass
     def open_session(self): pass
-    def ask(self, question): return "null"
+    def ask(self, question): return self.scope["state"].get("answer", "null")
     def run(self, start, heap_bytes):
         try:
             exec(json.loads(start)["source"], self.scope)
@@ -306,6 +306,26 @@ lockdown.branch = branch
     assert session.unfinished("#" * 1_000_000) is False
     session.fork().close()
     session.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("null", "[]", "{}", "[", "[1]", "[0, 2]", "[4, 2]", '["3", 2]', "[3, 1]", "[3, 4]"),
+        *("[3, 3, 2]", "[3, 2, 2]", "[true, true]", "[1e9, 2]", "[3, -1]"),
+    ],
+)
+def test_a_hostile_word_on_where_statements_end_is_taken_for_none(opened, answer):
+    session = opened()
+    value_of(session, f"state['answer'] = {answer!r}")
+    assert session.ends(["a", "b", "c"], 1) == (2, [2])
+
+
+def test_the_ends_of_statements_are_those_that_were_told(opened):
+    session = opened()
+    for answer, ends in {"[3, 2, 3]": (3, [2, 3]), "[3]": (3, []), "[2, 2]": (2, [2])}.items():
+        value_of(session, f"state['answer'] = {answer!r}")
+        assert session.ends(["a", "b", "c"], 1) == ends
 
 
 @pytest.mark.parametrize("step", ["open_branch", "close_branch"])

@@ -311,6 +311,24 @@ def test_a_text_that_wants_more_is_told_from_a_whole_and_from_a_wrong_one(sessio
     assert session.unfinished(text) is more
 
 
+def test_the_ends_of_statements_are_found_in_one_go_or_from_where_it_was_left(session):
+    lines = ["a", "f(", "1", ")", "", "`", "`", "{", "}", "if (1) {"]
+    assert session.ends(lines) == (10, [1, 4, 5, 7, 9])
+    assert session.ends(lines[1:], 2) == (9, [3, 4, 6, 8])
+    assert session.ends(["f("]) == (1, [])
+    assert session.ends(["é", "'\ud800"], 0)[0] > 0
+
+
+def test_many_lines_are_looked_at_as_far_as_the_time_goes(session):
+    lines = ["function f() {", *["  g('one more of many', [1, 2, 3])"] * 1_200, "}"]
+    seen, known, ends = [], 0, []
+    while not ends:
+        known, ends = session.ends(lines, known)
+        seen.append(known)
+    assert ends == [1_202]
+    assert seen == sorted({*seen})
+
+
 def test_what_the_guest_makes_of_the_language_changes_nothing_of_ours(session):
     values(
         session,

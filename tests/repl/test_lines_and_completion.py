@@ -92,11 +92,18 @@ def test_a_tools_signature_is_shown_within_its_call(desk):
 
 def test_statements_go_on_until_they_are_whole(desk):
     text = "1 +\n2\n\nf(`a\n${1}\n`)\n// c\n.help\n{ // {\n}\nx\n\n  .y\n/* a\n*/ 3\n["
-    lines = iter(text.split("\n"))
-    assert list(statements(lambda: next(lines, None), desk.is_unfinished)) == [
-        *("1 +\n2", "f(`a\n${1}\n`)", "// c", ".help", "{ // {\n}", "x", "  .y"),
+    lines = text.split("\n")
+    wanted = [
+        *("1 +\n2", "", "f(`a\n${1}\n`)", "// c", ".help", "{ // {\n}", "x", "", "  .y"),
         *("/* a\n*/ 3", "["),
     ]
+    for batches in ([lines], [[each] for each in lines], [lines[:3], [], lines[3:9], lines[9:]]):
+        assert list(statements(batches, desk.ends)) == wanted
+
+
+def test_a_command_is_one_also_where_it_would_go_on_as_javascript(desk):
+    lines = ["a", ".load `x", "b`", "c"]
+    assert list(statements([lines], desk.ends)) == ["a", ".load `x", "b`\nc"]
 
 
 def test_typescript_goes_on_while_a_bracket_is_open(ws):
