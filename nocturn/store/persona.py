@@ -189,6 +189,7 @@ class PersonaStore:
             joined(before or "", after)
             data = after.encode()
             with self._folder.place(name) as place:
+                place.drop_orphans()
                 place.replace_file(data)
         return len(data)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from nocturn.errors import BAD_ARGUMENTS, CONFLICT, NocturnError
 from nocturn.names import same_name_key
 from nocturn.store.directory import Content, Directory, is_link
+from nocturn.store.orphans import is_orphan
 from nocturn.store.renaming import rename_new
 from nocturn.store.trouble import disk_trouble, shown, taken
 
@@ -187,6 +188,12 @@ class Place:
         """Removes the entry, a link as the link, if there is one and the disk lets it go."""
         if self.entry is not None:
             self._at.drop(self._name)
+
+    def drop_orphans(self) -> None:
+        """Removes what killed writers have left beside the entry; nobody may be writing there."""
+        if not self._missing:
+            for name in filter(is_orphan, self._at.names()):
+                self._at.drop(name)
 
     def drop_folder(self, name: str) -> bool:
         """Removes an empty folder beside the entry, and returns whether it is gone."""

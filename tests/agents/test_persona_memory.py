@@ -214,4 +214,7 @@ def test_whoever_is_killed_leaves_whole_lines_and_loses_none_that_was_told(tmp_p
     lines = (folder / "MEMORY.md").read_text().splitlines(keepends=True)
     assert all(line.startswith("- writer ") and line.endswith("\n") for line in lines)
     assert told <= len(lines) <= told + 6
-    assert not [each for each in os.listdir(folder) if each not in ("MEMORY.md", ".nocturn")]
+    (folder / ".nocturn-0123456789abcdef.tmp").write_text("half a ch")
+    with adding(folder, "the next", 1) as writer:
+        assert writer.stdout.read() == "0\n"
+    assert sorted(os.listdir(folder)) == [".nocturn", "MEMORY.md"]
