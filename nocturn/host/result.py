@@ -115,7 +115,8 @@ class Usage:
         wall_ms: Wall clock in milliseconds, without ``waited_ms``.
         cpu_ms: The worker's CPU time in milliseconds, its start included.
         heap_bytes: The most memory that the engine has had, its own 0.4 MB included, as the kernel
-            counts it, in pages; None where the worker was killed.
+            counts it, in pages, and not less than what is held at the end of a heap that is full;
+            None where the worker was killed.
         console_bytes: Console text in UTF-8; an empty line counts as 1.
         calls: How many calls were made.
         waited_ms: Milliseconds in which a person was deciding.

@@ -41,7 +41,8 @@ _NEARLY: Final = 0.4
 """How much of its heap a guest has had when a thrown ``null`` is taken for the engine's; memory
 that was asked for and never touched is not counted."""
 _LEFT_FULL: Final = 15 / 16
-"""How much of its heap a session's line must not leave in use: the next could not even be read."""
+"""How much of its heap a session's line must not leave in use: the next could not even be read. A
+thrown ``null`` of a run that has so much in use is taken for the engine's, too."""
 
 
 class Engine:
@@ -146,6 +147,30 @@ class Engine:
         del start
         self._context.set_memory_limit(heap_bytes)
         peak_before = _peak_bytes()
+        try:
+            self._live(asynchronous=asynchronous, modular=modular)
+            how = ""
+        except _quickjs.JSException:  # there is not even room for asking what comes next
+            how = "spent"
+        # What a session's earlier lines have left is part of its heap, and not this one's doing.
+        held = 0 if self._peak_at_first is None else peak_before - self._peak_at_first
+        grown = _peak_bytes() - peak_before
+        full = self._is_full(heap_bytes, held + grown)
+        if full and self._peak_at_first is not None:
+            how = "spent"
+        elif not how and (full or grown > _NEARLY * (heap_bytes - held)):
+            how = "exhausted"
+        # The guest may have left no room to say so.
+        self._context.set_memory_limit(heap_bytes + OUTCOME_BYTES)
+        if self._native is not None:
+            self._native.tell_rejections()
+        done: str = self._control("finish", how)
+        told = f',"lead":{LEAD}' if self._native is None else ""
+        used = max(self._own_bytes + held + grown, int(_LEFT_FULL * heap_bytes) if full else 0)
+        return f'{done[:-1]}{told},"heap_bytes":{used}}}'
+
+    def _live(self, *, asynchronous: bool, modular: bool) -> None:
+        """Runs the source that stands in ``native``, and all that it starts, to the end."""
         if self._native is not None and self._peak_at_first is not None:
             self._native.begin_line(modular=modular)
         elif self._native is not None:
@@ -157,26 +182,20 @@ class Engine:
             arrived = self._lines.receive_within(None if wait == "reply" else float(wait))
             self._step(self._control, "turn", arrived)
             self._run_jobs()
-        # What a session's earlier lines have left is part of its heap, and not this one's doing.
-        held = 0 if self._peak_at_first is None else peak_before - self._peak_at_first
-        grown = _peak_bytes() - peak_before
-        how = "exhausted" if grown > _NEARLY * (heap_bytes - held) else ""
-        # The guest may have left no room to say so.
-        self._context.set_memory_limit(heap_bytes + OUTCOME_BYTES)
-        if self._native is not None:
-            self._native.tell_rejections()
-        if held + grown > heap_bytes / 2 and self._is_full(heap_bytes):
-            how = "spent"
-        done: str = self._control("finish", how)
-        told = f',"lead":{LEAD}' if self._native is None else ""
-        return f'{done[:-1]}{told},"heap_bytes":{self._own_bytes + held + grown}}}'
 
-    def _is_full(self, heap_bytes: int) -> bool:
-        """Returns whether a session's line has left next to nothing; takes 0.1 s where it has."""
-        if self._peak_at_first is None:
-            return False
+    def _is_full(self, heap_bytes: int, touched_bytes: int) -> bool:
+        """Returns whether next to nothing of the heap is left; leaves it with a lower limit.
+
+        Where the engine cannot be asked for room, what was touched says whether to look: that takes
+        0.1 s. An array buffer that nobody has written to is not seen then.
+        """
+        most = int(_LEFT_FULL * heap_bytes)
+        self._context.set_memory_limit(most)
         for _ in range(2):
-            if self._context.memory()["malloc_size"] < _LEFT_FULL * heap_bytes:
+            if self._native is not None:
+                if self._native.has_room():
+                    return False
+            elif touched_bytes <= heap_bytes / 2 or self._context.memory()["malloc_size"] < most:
                 return False
             self._context.gc()  # the engine does not look for cycles when its memory runs out
         return True

@@ -101,6 +101,8 @@ _PROTOTYPES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "JS_SetPropertyStr": (c_int, (c_void_p, Value, c_char_p, Value)),
     "JS_Throw": (Value, (c_void_p, Value)),
     "JS_ToCStringLen2": (c_void_p, (c_void_p, c_void_p, Value, c_bool)),
+    "js_free_rt": (None, (c_void_p, c_void_p)),
+    "js_malloc_rt": (c_void_p, (c_void_p, c_size_t)),
 }
 
 
@@ -222,6 +224,12 @@ class Native:
         self._data.thread_state = None
         while self._look():
             pass
+
+    def has_room(self) -> bool:
+        """Returns whether anything more would find room in the heap."""
+        piece = self._library.js_malloc_rt(self._runtime, 1)
+        self._library.js_free_rt(self._runtime, piece)
+        return piece is not None
 
     def tell_rejections(self) -> None:
         """Tells the prelude of the rejections that nobody has looked at."""

@@ -217,6 +217,26 @@ def test_running_out_of_memory_is_said(ws):
     assert result.console[0].text == "kept"
 
 
+@pytest.mark.parametrize("heap_bytes", [1, 100_000, 300_000])
+def test_a_heap_in_which_the_engine_itself_has_no_room_is_said_to_be_the_reason(ws, heap_bytes):
+    result = ws.run("1", limits=Limits(heap_bytes=heap_bytes))
+    assert result.status == "memory_limit"
+    assert f"heap_bytes is {heap_bytes} and " in result.error.message
+    assert ws.run("1").value == 1
+
+
+def test_a_null_that_the_engine_throws_for_want_of_memory_is_not_taken_for_the_scripts(ws):
+    """No page of an array buffer is there before it is touched, so the kernel counts none."""
+    filling = (
+        "let kept = null; for (let size = 1 << 20; size >= 1; size >>= 1)"
+        " try { for (;;) kept = {kept, buffer: new ArrayBuffer(size)} } catch {}"
+    )
+    result = ws.run(f"{filling}; nocturn.now()")
+    assert result.status == "memory_limit"
+    assert result.usage.heap_bytes > 60_000_000
+    assert ws.run("throw null").status == "guest_error"
+
+
 def test_a_promise_that_nothing_can_settle_ends_at_once(ws):
     result = ws.run("new Promise(()=>{})")
     assert result.status == "never_settles"

@@ -202,6 +202,26 @@ def test_a_line_that_leaves_no_room_for_the_next_is_taken_back(ws):
         assert values(session, "kept.length", "kept = null", "1") == [60_000, None, 1]
 
 
+def test_a_line_that_fills_the_heap_with_what_nobody_writes_to_is_taken_back(ws):
+    """The kernel does not count it: no page of an array buffer is there before it is touched."""
+    filling = (
+        "let kept = []; for (let size = 1 << 20; size >= 16; size >>= 1)"
+        " try { for (;;) kept.push(new ArrayBuffer(size)) } catch {} 'all is well'"
+    )
+    with ws.session() as session:
+        values(session, "const a = 1")
+        result = session.eval(filling)
+        assert (result.status, result.rolled_back) == ("memory_limit", True)
+        assert result.usage.heap_bytes > 60_000_000
+        assert values(session, "a + 1", "typeof kept") == [2, "undefined"]
+
+
+def test_a_session_without_room_for_the_engine_says_that_memory_is_what_it_lacks(ws):
+    with ws.session(limits=Limits(heap_bytes=300_000)) as session:
+        result = session.eval("1")
+        assert (result.status, result.rolled_back) == ("memory_limit", True)
+
+
 def test_a_fork_goes_its_own_way_and_outlives_what_it_came_from(ws):
     with ws.session() as one:
         values(one, "const a = [1]")
