@@ -315,12 +315,25 @@
     for (const key in fields) if (fields[key] !== undefined) out[key] = fields[key];
     return out;
   }
+  // What is not one of the keys goes along under a name that no tool has, so that the host refuses it:
+  // a version whose name is misspelt would let a write go unguarded.
   const options = (given, ...keys) => {
     const out = create(null);
-    if (!isObject(given)) return out;
+    if (given === undefined) return out;
+    if (!isObject(given)) {
+      out.options = given;
+      return out;
+    }
+    const names = ownKeys(given);
     for (let i = 0; i < keys.length; i += 1) {
       const key = keys[i];
       if (given[key] !== undefined) out[key] = given[key];
+      for (let j = 0; j < names.length; j += 1) if (names[j] === key) names[j] = undefined;
+    }
+    for (let i = 0; i < names.length; i += 1) {
+      const name = names[i];
+      if (typeof name !== "string" || !getOwnPropertyDescriptor(given, name)?.enumerable) continue;
+      if (given[name] !== undefined) out["options." + name] = given[name];
     }
     return out;
   };

@@ -41,13 +41,13 @@ def page(tool: Tool) -> str:
 def wrapper_example(tool: Tool) -> str:
     """Returns the example as a call of the wrapper, runnable JavaScript."""
     name, _, parameters = tool.page["wrapper"].partition("(")
+    plain, _, options = parameters.partition("{")
     given = tool.page["example"]
-    # Each name becomes its value; within {…} it stays, as the key.
-    braces = parameters.startswith("{")
-    words = re.findall(r"\w+", parameters)
-    values = [f"{w}: {_text(given[w])}" if braces else _text(given[w]) for w in words if w in given]
-    if braces:
-        return f"{name}({{ {', '.join(values)} }});"
+    values = [_text(given[word]) for word in re.findall(r"\w+", plain) if word in given]
+    # Within {…} a name stays, as the key.
+    named = [f"{w}: {_text(given[w])}" for w in re.findall(r"\w+", options) if w in given]
+    if named:
+        values.append(f"{{ {', '.join(named)} }}")
     return _spread(name, values)
 
 

@@ -29,6 +29,10 @@ def test_both_examples_of_a_page_run_and_give_the_same(nocturn_workspace, name):
     assert values[0] == values[1]
 
 
+def test_an_option_stands_in_an_example_as_the_wrapper_takes_it(ws):
+    assert wrapper_example(ws.tools.get("memory_search")).endswith(", { limit: 5 });")
+
+
 def without_time(value):
     """Takes out what differs from moment to moment and from workspace to workspace."""
     if isinstance(value, dict):

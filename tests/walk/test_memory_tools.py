@@ -95,6 +95,41 @@ def test_every_wrapper_is_the_tool_of_its_name(ws):
 
 
 @pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        ("memory.write('a.md', 's', 'x', {ifversion: 'stale'})", "options.ifversion"),
+        ("memory.write('a.md', 's', 'x', {path: 'b.md'})", "options.path"),
+        ("memory.write('a.md', 's', 'x', null)", "options"),
+        ("memory.remove('a.md', 'stale')", "options"),
+        ("memory.move('a.md', 'b.md', ['stale'])", "options.0"),
+        ("memory.list(1)", "options"),
+        ("memory.search('body', 1)", "options"),
+        ("persona.add('x', 'user')", "options"),
+        ("persona.add('x', {traget: 'user'})", "options.traget"),
+    ],
+)
+def test_an_option_that_a_wrapper_does_not_know_is_refused_as_any_argument(ws, call, field):
+    ws.memory.write("a.md", "s", "body")
+    result = ws.run(f"nocturn.{call}", mode="watched")
+    assert (result.error.code, result.error.detail) == ("BAD_ARGUMENTS", {"field": field})
+    assert ws.memory.read("a.md").endswith("body")
+    assert not (ws.path / "persona").exists()
+
+
+def test_options_that_are_left_out_or_undefined_or_no_property_of_their_own_are_none(ws):
+    ws.memory.write("a.md", "s", "body")
+    result = ws.run(
+        """
+        class Given { limit = undefined; get more() { return 1; } }
+        const hidden = Object.defineProperty({}, "more", {value: 1});
+        [new Given(), hidden, {[Symbol()]: 1}, undefined].map((each) =>
+          nocturn.memory.list(each).notes.length)
+        """
+    )
+    assert result.value == [1] * 4
+
+
+@pytest.mark.parametrize(
     "path",
     [
         "a.md",
