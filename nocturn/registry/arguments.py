@@ -115,7 +115,7 @@ def _cap(tool: Tool, call: Call, canonical: Mapping[str, Any], call_bytes: int) 
     for name, limit in (tool.caps or {}).items():
         value = canonical.get(name)
         if isinstance(value, str) and (size := len(value.encode())) > limit:
-            raise too_large(name, limit, size, "split it")
+            raise too_large(tool.spelled(name), limit, size, "split it")
 
 
 def _is_object(value: Any) -> TypeGuard[dict[Any, Any]]:

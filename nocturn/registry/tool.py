@@ -112,6 +112,11 @@ class Tool:
         fields = self.arguments.model_fields
         return tuple(field.alias or name for name, field in fields.items())
 
+    def spelled(self, name: str) -> str:
+        """Returns the name of an argument as a caller spells it."""
+        field = self.arguments.model_fields.get(name)
+        return name if field is None else field.alias or name
+
     @cached_property
     def parameters(self) -> frozenset[str]:
         """The names of the function's parameters, the host's included."""

@@ -190,3 +190,10 @@ def test_in_a_workspace_it_is_ruled_on_like_a_note(ws):
     assert compose_soul(ws.path / "persona") == (
         "## USER.md\n\n- Speaks Tamil\n\n## MEMORY.md\n\n- Likes oolong"
     )
+
+
+def test_a_text_that_is_too_large_is_called_as_the_model_calls_it(home, do):
+    (home / "MEMORY.md").write_text("- x\n")
+    refused = do("replace", "x", **{"with": "y" * (PERSONA_TEXT_BYTES + 1)})
+    assert refused.is_error
+    assert refused.output.startswith("with is 65537 bytes and the limit is 65536")
