@@ -222,6 +222,13 @@ def test_strict_asks_nobody(grants, make_caller):
     assert person.asked == []
 
 
+@pytest.mark.parametrize("ceiling", list(Recall))
+def test_strict_speaks_of_grants_only_where_one_would_count(grants, make_caller, ceiling):
+    gate = gate_with(None, grants, policy_of(Decision.ASK, ceiling))
+    said = refusal(gate, make_caller(Mode.STRICT)).message
+    assert ("nocturn grants add" in said) is (ceiling is Recall.ALWAYS)
+
+
 @pytest.mark.parametrize("mode", [Mode.GUARDED, Mode.WATCHED])
 def test_without_an_approver_what_would_ask_is_unattended(grants, make_caller, mode):
     gate = gate_with(None, grants, policy_of(Decision.ASK))
