@@ -85,6 +85,8 @@ def call_line(call: CallRecord) -> str:
 
 def diff_lines(diff: str) -> str:
     """Returns what a dry run would have written, safe for a terminal, under words of ours."""
+    if not diff:
+        return "nocturn: nothing was written, and nothing would have been changed"
     return f"nocturn: nothing was written; this would have been:\n{visible(diff).rstrip()}"
 
 

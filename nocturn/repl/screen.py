@@ -66,7 +66,8 @@ class Screen:
         for each in result.would_write or ():
             ours, _, diff = diff_lines(each.diff).partition("\n")
             tell(ours)
-            self._put(tell, diff)
+            if diff:
+                self._put(tell, diff)
 
     def error(self, error: RunError) -> None:
         """Shows an error with its place, the line and a caret under it, and its causes."""
