@@ -122,6 +122,18 @@ class Agent:
             messages = [{"role": "system", "content": system}] if system else []
             return {"messages": messages, "tools": offers(belongings.tools)}
 
+    def check(self, options: RuntimeOptions) -> None:
+        """Finds out whether a run could begin, before anything is said.
+
+        Args:
+            options: What it would be given.
+
+        Raises:
+            ConfigurationError: The openai package is not installed, or there is no key.
+        """
+        require_package()
+        self._key(options)
+
     def run(
         self, options: RuntimeOptions, prompt: str, *, after: TaskResult | None = None
     ) -> TaskResult:

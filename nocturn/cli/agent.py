@@ -141,6 +141,7 @@ def chat(
     shown = Transcript(marked=at_terminal())
     options = given.options(shown, stream=True)
     with _agent(directory, given) as made:
+        made.check(options)
         return codes.of_task(converse(made, options, shown))
 
 
@@ -169,6 +170,8 @@ def _agent(directory: str, given: Speaking) -> Generator[Agent]:
 
     spec = AgentSpec(given.model, mode=given.mode, name=given.agent)
     if given.workspace is None:
+        if given.key is not None:
+            raise ConfigurationError("--key-from-vault needs a vault: give --workspace")
         if given.guarded:
             raise ConfigurationError(
                 "--guarded needs a place where a question waits: give --workspace"

@@ -128,6 +128,17 @@ def test_a_chat_that_is_piped_in_is_one_conversation(ask, model, tmp_path):
     assert (tmp_path / "ava/MEMORY.md").read_text() == "- one\n- two\n"
 
 
+def test_a_chat_that_could_not_begin_says_so_before_anything_is_typed(ask, model, monkeypatch):
+    ask("agent", "new", "ava")
+    words = ("agent", "chat", "ava", "--model", "m")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    without_key = ask(*words, stdin="")
+    assert (without_key.returncode, "OPENAI_API_KEY" in without_key.stderr) == (2, True)
+    without_vault = ask(*words, "--key-from-vault", "openai", stdin="")
+    assert (without_vault.returncode, "--workspace" in without_vault.stderr) == (2, True)
+    assert model.heard == []
+
+
 @pytest.mark.usefixtures("model")
 def test_a_chat_at_a_terminal_marks_what_the_model_says(terminal, command, tmp_path, environment):
     environment |= {"NOCTURN_WORKSPACE": "", "PROMPT_TOOLKIT_NO_CPR": "1"}
