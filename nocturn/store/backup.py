@@ -20,6 +20,7 @@ from nocturn.errors import (
     BAD_ARGUMENTS,
     CONFLICT,
     NOT_A_NOTE,
+    NOT_FOUND,
     PATH_ESCAPE,
     TOO_LARGE,
     ConfigurationError,
@@ -103,11 +104,15 @@ def save(
         replace: Whether a file that is there is replaced.
 
     Raises:
-        NocturnError: ``CONFLICT``, the file is there and must not be replaced; ``BAD_ARGUMENTS``,
-            it is in the workspace; ``TOO_LARGE``; ``STORAGE``.
+        NocturnError: ``CONFLICT``, the file is there and must not be replaced; ``NOT_FOUND``, there
+            is no such workspace; ``BAD_ARGUMENTS``, the file would be in it; ``TOO_LARGE``;
+            ``STORAGE``.
     """
     place = given_path(target, "target")
     name = os.path.basename(place)
+    if not os.path.isdir(workspace):
+        message = f"there is no workspace {shown(workspace.name)} to back up: check its path"
+        raise NocturnError(NOT_FOUND, message)
     if f"{os.path.realpath(place)}/".startswith(f"{os.path.realpath(workspace)}/"):
         message = f"{shown(name)} is in the workspace: a backup belongs on another disk, or apart"
         raise NocturnError(BAD_ARGUMENTS, message, detail={"field": "target"})

@@ -55,6 +55,12 @@ def test_a_check_says_what_to_do_and_its_status_whether_something_remains(noctur
     assert (clean.returncode, json.loads(clean.stdout)) == (0, [])
 
 
+def test_there_is_no_backup_of_a_workspace_that_is_not_there(nocturn_here, tmp_path):
+    done = nocturn_here("backup", "b.zip", "--workspace", "misspelt")
+    assert (done.returncode, "misspelt" in done.stderr) == (1, True)
+    assert list(tmp_path.glob("*.zip")) == []
+
+
 def test_a_workspace_goes_into_a_file_and_comes_back_without_its_permissions(nocturn_here):
     nocturn_here("memory", "write", "--watched", "a.md", "s", "x")
     nocturn_here("grants", "add", "bob", "write", "a.md")
