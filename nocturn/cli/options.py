@@ -53,7 +53,9 @@ Folder = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")]
 Lang = Annotated[
     Literal["js", "ts"] | None,
-    typer.Option("--lang", help="js or ts; by the file's name where not given."),
+    typer.Option(
+        "--lang", help="js or ts; where not given, by the file's name if there is one, else js."
+    ),
 ]
 Watched = Annotated[
     bool | None,

@@ -32,12 +32,17 @@ __all__ = [
     "trouble_of",
 ]
 
+_PERMISSION: Final = (
+    "permission is missing: check who owns the workspace and your data folder (nocturn doctor "
+    "names them), and their modes"
+)
 _ADVICE: Final = {
     errno.ENOSPC: "the disk is full, in bytes or in files: free some space and try again",
     errno.EDQUOT: "the disk quota is used up: free some space and try again",
-    errno.EROFS: "the disk is read-only: choose a workspace that can be written",
-    errno.EACCES: "permission is missing: check who owns the workspace and its modes",
-    errno.EPERM: "permission is missing: check who owns the workspace and its modes",
+    errno.EROFS: "the disk is read-only: choose a workspace that can be written, and a data folder "
+    "(NOCTURN_DATA)",
+    errno.EACCES: _PERMISSION,
+    errno.EPERM: _PERMISSION,
     errno.ENOENT: "a folder vanished meanwhile: try again",
     errno.ESTALE: "a folder vanished meanwhile: try again",
     errno.ENOTDIR: "a file is where a folder should be: move it away and try again",
