@@ -34,8 +34,8 @@ SOUL_FILES: Final = (
 _CUT: Final = "\n[truncated: exceeds 2 MB bootstrap cap]"
 _LOG: Final = logging.getLogger("nocturn")
 _NAMES: Final = "|".join(re.escape(each) for each in SOUL_FILES)
-_HEADING: Final = re.compile(rf"\s*#+\s*({_NAMES})(?!\w)", re.IGNORECASE)
-_TITLE: Final = re.compile(rf"\s*({_NAMES})\s*", re.IGNORECASE)
+_HEADING: Final = re.compile(rf"\s*#[\W_]*({_NAMES})(?!_*[^\W_])", re.IGNORECASE)
+_TITLE: Final = re.compile(rf"[\W_]*({_NAMES})[\W_]*", re.IGNORECASE)
 _UNDERLINE: Final = re.compile(r"\s*(?:=+|-+)\s*")
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Mn"})
@@ -76,7 +76,7 @@ def sections_in(text: str) -> list[str]:
     """Returns the lines of a text that open a known section, or seem to open one.
 
     A model reads more as a heading than Markdown does: with another number of ``#``, in full width,
-    indented, underlined, or with what nobody sees in between.
+    indented, underlined, in bold, as code or a link, or with what nobody sees in between.
     """
     lines = [_plain(line) for line in text.splitlines()]
     found: list[str] = []

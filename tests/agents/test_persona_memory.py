@@ -123,7 +123,11 @@ def test_sizes_are_refused_and_never_cut(persona):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize(
-    "form", ["a\n## {}", "a\r## {}", "a\u2028  ## {}", "a\n# {} and more", "a\n{}\n==="]
+    "form",
+    [
+        *("a\n## {}", "a\r## {}", "a\u2028  ## {}", "a\n# {} and more", "a\n{}\n==="),
+        *("a\n## **{}**", "a\n##_{}_", "a\n## `{}`", "a\n## [{}](x)", "a\n**{}**\n---"),
+    ],
 )
 def test_no_entry_opens_a_section_of_the_soul(persona, form, name):
     persona.has(b"- old\n")
@@ -141,6 +145,7 @@ def test_no_change_makes_a_section_of_what_is_there(persona):
         persona.has(before)
         assert persona.does("replace", text, **{"with": instead}).is_error, before
         assert persona.file() == before
+    assert not persona.does("add", "more of it in SOUL.md\n## See SOUL.md\n`SOUL.md`").is_error
     persona.has(b"## SOUL.md is what a person wrote\n- x\n")
     assert not persona.does("remove", "- x\n").is_error  # one that is there already may stay
 
