@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from nocturn.agents.events import CallBegan, CallEnded, Retrying, TextDelta
-from nocturn.errors import RunInterrupted
+from nocturn.errors import ConfigurationError, RunInterrupted
 from nocturn.layout import say, tell
 from nocturn.repl.screen import columns
 from nocturn.visible import BAR, folded, visible
@@ -44,6 +45,10 @@ class Transcript:
 
     def __call__(self, event: Event) -> None:
         """Shows one event."""
+        with suppress(BrokenPipeError):  # nobody reads any more: `end` meets it, and says so
+            self._show(event)
+
+    def _show(self, event: Event) -> None:
         match event:
             case TextDelta(text=text):
                 self._write(text)
@@ -155,8 +160,14 @@ def _typed() -> Iterator[str]:
 
 
 def _piped() -> Iterator[str]:
-    for line in sys.stdin:
-        if text := line.strip():
+    for line in sys.stdin.buffer:
+        try:
+            text = line.decode().strip()
+        except UnicodeDecodeError:
+            text = None  # raised out here: the decoder's error would carry the text along
+        if text is None:
+            raise ConfigurationError("a line from stdin is not UTF-8: save it as UTF-8")
+        if text:
             yield text
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -137,6 +138,29 @@ def test_a_chat_that_could_not_begin_says_so_before_anything_is_typed(ask, model
     without_vault = ask(*words, "--key-from-vault", "openai", stdin="")
     assert (without_vault.returncode, "--workspace" in without_vault.stderr) == (2, True)
     assert model.heard == []
+
+
+@pytest.mark.usefixtures("model")
+def test_a_chat_whose_input_is_no_text_or_whose_reader_has_gone_ends_without_a_traceback(
+    ask, command, tmp_path, environment
+):
+    environment |= {"PYTHONIOENCODING": "utf-8:strict", "PYTHONUTF8": "0"}
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        environment[name] = os.environ[name]
+    ask("agent", "new", "ava")
+    words = [*command, "agent", "chat", "ava", "--model", "m"]
+    here = {"cwd": tmp_path, "env": environment, "capture_output": True, "timeout": 60}
+    refused = subprocess.run(words, input=b"\xff\n", check=False, **here)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert b"UTF-8" in refused.stderr
+    assert b"Traceback" not in refused.stderr
+    read, write = os.pipe()
+    os.close(read)
+    here |= {"capture_output": False, "stderr": subprocess.PIPE, "stdout": write}
+    gone = subprocess.run(words, input=b"one\n", check=False, **here)
+    os.close(write)
+    assert b"memory" in gone.stderr
+    assert b"Traceback" not in gone.stderr
 
 
 @pytest.mark.usefixtures("model")
