@@ -38,6 +38,10 @@ _LONGEST_BACKOFF_SECONDS: Final = 30.0
 _BUSY: Final = 429
 _BROKEN: Final = 500
 _OK: Final = range(200, 300)
+_UNUSABLE: Final = (
+    "a variable of the environment that is for the connection to the model is not usable: look at "
+    "OPENAI_BASE_URL and the other OPENAI_…, at the proxies' (HTTPS_PROXY, ALL_PROXY) and SSL_…"
+)
 
 
 def require_package() -> None:
@@ -93,19 +97,25 @@ class Endpoint:
         self._failures: tuple[type[Exception], ...] = (
             openai.OpenAIError,
             OSError,
+            UnicodeError,
             *_network_errors(),
         )
-        self._client = openai.AsyncOpenAI(
-            api_key=key,
-            base_url=options.base_url,
-            max_retries=0,  # ours know the deadline, and are told of
-            timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),  # the rest is the deadline's
-            http_client=openai.DefaultAsyncHttpxClient(
-                follow_redirects=False,  # the key is for this place and no other
-                event_hooks={"response": [self._refuse]},
-            ),
-            default_headers={"Accept-Encoding": "identity"},  # so that what is counted is all
-        )
+        try:
+            self._client: Any = openai.AsyncOpenAI(
+                api_key=key,
+                base_url=options.base_url,
+                max_retries=0,  # ours know the deadline, and are told of
+                timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),  # the rest: the deadline's
+                http_client=openai.DefaultAsyncHttpxClient(
+                    follow_redirects=False,  # the key is for this place and no other
+                    event_hooks={"response": [self._refuse]},
+                ),
+                default_headers={"Accept-Encoding": "identity"},  # so that what is counted is all
+            )
+        except Exception:  # noqa: BLE001 - httpx has many, and their texts may hold a password
+            self._client = None
+        if self._client is None:  # raised out here, so that no such text goes along
+            raise ModelError(_UNUSABLE)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -136,7 +146,7 @@ class Endpoint:
                 if wait is None:
                     raise
                 if wait >= left_seconds():
-                    error.message += f"; to ask again in {wait:,.0f} s would be too late"
+                    error.message += f"; to ask again in {wait:,.6g} s would be too late"
                     raise
                 attempt += 1
                 self._tell(Retrying(attempt, wait, error.message))
@@ -228,6 +238,8 @@ def _failure(error: BaseException) -> ModelError:
     """Returns a network error as ours. Its text is not told: it may name what is secret."""
     import openai
 
+    if isinstance(error, UnicodeError):  # of a header
+        return ModelError(_UNUSABLE)
     if isinstance(error, openai.APITimeoutError):
         return ModelError("the model's endpoint cannot be reached in time", again=True)
     if isinstance(error, openai.APIConnectionError):
