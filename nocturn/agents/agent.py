@@ -26,6 +26,7 @@ from nocturn.agents.calling import Hands
 from nocturn.agents.endpoint import environment_key, require_package
 from nocturn.agents.home import compose_soul, memory_of
 from nocturn.agents.pending import AskingAloud, OpenQuestion
+from nocturn.agents.result import TaskResult
 from nocturn.agents.span import Span
 from nocturn.agents.spec import AgentSpec, RuntimeOptions, VaultKey, require_header
 from nocturn.agents.task import Given, Task
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Self
 
-    from nocturn.agents.result import TaskResult
     from nocturn.guard.gate import Gate
     from nocturn.guard.ports import Approver
     from nocturn.stage import Stage
@@ -120,7 +120,7 @@ class Agent:
         with self._belongings(None) as belongings:
             system = briefing(self._soul, self._stage, belongings.tools)
             messages = [{"role": "system", "content": system}] if system else []
-            return {"messages": messages, "tools": offers(belongings.tools)}
+            return {"messages": messages, "tools": offers(self._stage, belongings.tools)}
 
     def check(self, options: RuntimeOptions) -> None:
         """Finds out whether a run could begin, before anything is said.
@@ -161,8 +161,22 @@ class Agent:
 
         Cancelling the task ends the run.
         """
-        task = await asyncio.to_thread(self._begun, options, prompt, after)
-        return await self._awaited(task)
+        begun: list[Task] = []
+        given_up = threading.Event()
+
+        def begin() -> None:
+            begun.append(self._begun(options, prompt, after))
+            if given_up.is_set():
+                begun[0].stop()
+
+        try:
+            await asyncio.to_thread(begin)
+        except asyncio.CancelledError:  # the thread goes on all the same, and what it begins
+            given_up.set()
+            for each in begun:
+                each.stop()
+            raise
+        return await self._awaited(begun[0])
 
     def resume(self, answer: object) -> TaskResult:
         """Answers the open question of a ``pending`` run, which goes on.
@@ -199,6 +213,8 @@ class Agent:
             )
         if not isinstance(prompt, str) or not prompt.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
             raise ConfigurationError("the prompt is no text, or an empty one: say something")
+        if after is not None and not isinstance(after, TaskResult):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
+            raise ConfigurationError(f"after is a {type(after).__name__}: give a run's result")
         require_package()
         with self._lock:
             if self._closed:
@@ -228,7 +244,7 @@ class Agent:
             model=self._spec.model,
             options=options,
             system=partial(briefing, self._soul, self._stage, belongings.tools),
-            offers=offers(belongings.tools),
+            offers=offers(self._stage, belongings.tools),
             tools=belongings.tools,
             # What was said before, too: there may be secrets since that nobody knew of.
             messages=_redacted((*before, {"role": "user", "content": prompt}), self._stage),
@@ -320,8 +336,10 @@ def _redacted(messages: Iterable[Mapping[str, Any]], stage: Stage) -> list[dict[
     cleaned: list[dict[str, Any]] = []
     for each in messages:
         message = dict(each)
-        if isinstance(said := message.get("content"), str):
-            message["content"] = stage.redacted(said.encode("utf-8", "replace").decode())
+        said = message.get("content")  # a text; or parts, in a conversation from elsewhere
+        if isinstance(said, str):
+            said = said.encode("utf-8", "replace").decode()
+        message["content"] = stage.redacted(said)
         if "tool_calls" in message:
             message["tool_calls"] = [_call_redacted(call, stage) for call in message["tool_calls"]]
         cleaned.append(message)

@@ -37,8 +37,9 @@ class BareStage(Stage):
         self._persona = persona
 
     def _wire(self) -> Dispatcher:
+        from nocturn.effects import Recall
         from nocturn.guard.gate import Gate
-        from nocturn.guard.policy import Policy
+        from nocturn.guard.policy import Decision, Policy, Rule
         from nocturn.guard.screen import Screen
         from nocturn.registry.dispatch import Dispatcher
         from nocturn.registry.tool import Registry
@@ -48,8 +49,9 @@ class BareStage(Stage):
 
         scanner = self._secrecy.scanner
         journal = JournalFile(outer_of(self._persona), data_folder())
-        # No rule names anything, so that what a host's tool would do is asked.
-        gate = Gate(Policy(), NoGrants(), None, scanner.redact)
+        # What a host's tool would do is asked; a yes for always has nowhere to be kept.
+        ask = Rule(None, None, None, Decision.ASK, Recall.SESSION, where="no workspace")
+        gate = Gate(Policy((ask,)), NoGrants(), None, scanner.redact)
         return Dispatcher(Registry(), Screen(scanner, journal), scanner, gate, journal)
 
     def _out_of_band(self, alive: Callable[[], bool]) -> Asking | None:

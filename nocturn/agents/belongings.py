@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -43,6 +44,8 @@ NOTE_TOOLS: Final = (
     "memory_write",
 )
 """What an agent has of a workspace."""
+_CONTEXT: ContextVar[ToolContext] = ContextVar("nocturn_tool_context")
+"""What a tool of another kind is told of the call that it is in; a script's calls have no id."""
 SAID_BYTES: Final = 262_144
 """What a script may print, and return; all of it is searched for secrets before it is cut."""
 
@@ -152,12 +155,14 @@ class _Offered:
         return plain_schema(self._tool.schema())
 
     def execute(self, arguments: Mapping[str, Any], ctx: ToolContext | None = None) -> ToolResult:
-        del ctx  # the conversation knows whose it is, and whether it goes on
         call = call_of(self.name, arguments)
+        before = _CONTEXT.set(ctx or ToolContext())
         try:
             value = self._conversation.dispatch(call)
         except NocturnError as error:
             return ToolResult(as_text(str(error)), is_error=True, ruling=call.ruling or "")
+        finally:
+            _CONTEXT.reset(before)
         return ToolResult(as_text(value), ruling=call.ruling or "")
 
 
@@ -189,7 +194,7 @@ def _adopted(given: AgentTool) -> Tool:
         raise ConfigurationError(f"tool name {name!r} is not 1 to 64 of a-z, A-Z, 0-9, _ and -")
 
     def function(arguments: dict[str, Any]) -> Any:
-        result: Any = given.execute(arguments, ToolContext())
+        result: Any = given.execute(arguments, _CONTEXT.get(ToolContext()))
         return _later(result) if inspect.isawaitable(result) else _output(result)
 
     return _Adopted(

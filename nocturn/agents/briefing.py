@@ -32,15 +32,20 @@ def briefing(soul: str, stage: Stage, tools: Iterable[AgentTool]) -> str:
     return said
 
 
-def offers(tools: Iterable[AgentTool]) -> list[dict[str, object]]:
-    """Returns the tools as ``/chat/completions`` takes them."""
+def offers(stage: Stage, tools: Iterable[AgentTool]) -> list[dict[str, object]]:
+    """Returns the tools as ``/chat/completions`` takes them; every secret is taken out.
+
+    Args:
+        stage: Whose secrets.
+        tools: What the agent has.
+    """
     return [
         {
             "type": "function",
             "function": {
                 "name": each.name,
-                "description": each.description,
-                "parameters": dict(each.parameters),
+                "description": stage.redacted(each.description),
+                "parameters": stage.redacted(dict(each.parameters)),
             },
         }
         for each in tools

@@ -7,6 +7,7 @@ The server is not trusted, and neither is the model: an answer that is not one i
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
@@ -15,6 +16,7 @@ __all__ = [
     "ModelError",
     "Reply",
     "WantedCall",
+    "free_identity",
     "is_list",
     "is_object",
     "parsed",
@@ -187,12 +189,18 @@ def _calls_of(wanted: Any) -> tuple[WantedCall, ...]:
     for at, each in enumerate(wanted):
         identity = _object(each, "tool call").get("id")
         if not _is_identity(identity) or identity in taken:
-            identity = f"call_{at}"
-        while identity in taken:
-            identity += "_"
+            identity = free_identity(f"call_{at}", taken)
         taken.add(identity)
         calls.append(_call(identity, each.get("function")))
     return tuple(calls)
+
+
+def free_identity(wish: str, taken: set[str]) -> str:
+    """Returns an id that no other call of the turn has, and takes it."""
+    while wish in taken:
+        wish += "_"
+    taken.add(wish)
+    return wish
 
 
 def _is_identity(given: Any) -> TypeGuard[str]:
@@ -209,7 +217,7 @@ def _call(identity: str, function: Any) -> WantedCall:
         return WantedCall(identity, name, {})
     if isinstance(given, str):
         try:
-            given = json.loads(given, parse_constant=_refuse_constant)
+            given = json.loads(given, parse_constant=_refuse, parse_float=_finite)
         except ValueError as error:
             at = f" (at character {error.pos:,})" if isinstance(error, json.JSONDecodeError) else ""
             problem = f"the arguments are not JSON{at}: send the call again with valid JSON"
@@ -220,8 +228,15 @@ def _call(identity: str, function: Any) -> WantedCall:
     return WantedCall(identity, name, given)
 
 
-def _refuse_constant(name: str) -> None:
+def _refuse(name: str) -> None:
     raise ValueError(name)  # NaN and such are Python's, and no JSON
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):  # 1e999 is JSON, and what Python makes of it is not
+        _refuse(digits)
+    return number
 
 
 def _tokens(count: Any) -> int:

@@ -67,6 +67,7 @@ class AgentSpec:
         if self.name is not None:
             _require_text("name", self.name)
         object.__setattr__(self, "tools", _several("tools", self.tools))
+        object.__setattr__(self, "secrets", _sources(self.secrets))
         object.__setattr__(self, "approver", approver_given(self.approver))
 
 
@@ -140,6 +141,11 @@ def _several(name: str, given: Any) -> tuple[Any, ...]:
         return tuple(given)
     except TypeError:
         raise ConfigurationError(f"{name} is a {type(given).__name__}: give a list") from None
+
+
+def _sources(given: Any) -> Any:
+    """Returns the sources as often as they are asked for; what is no list of them is told later."""
+    return given if hasattr(given, "secrets") else _several("secrets", given)
 
 
 def _require_text(name: str, given: object) -> None:

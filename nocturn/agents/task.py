@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from nocturn.agents.calling import Calling
 from nocturn.agents.endpoint import Endpoint
 from nocturn.agents.events import Done
-from nocturn.agents.reply import ModelError
+from nocturn.agents.reply import ModelError, free_identity
 from nocturn.agents.result import CallMade, TaskResult, Usage
 from nocturn.agents.span import StoppedError
 from nocturn.agents.tool import ToolResult
@@ -130,6 +130,10 @@ class Task:
         """Whether it has not ended; it may wait for an answer."""
         with self._span.changed:
             return self._result is None
+
+    def stop(self) -> None:
+        """Ends it as ``interrupted``."""
+        self._span.stop()
 
     def start(self) -> None:
         """Has a thread begin."""
@@ -250,8 +254,11 @@ class Task:
 
     def _take(self, reply: Reply) -> Reply:
         """Takes an answer in; returns it with no secret in what the calls are called."""
+        taken = {each.id for each in reply.calls}
         calls = tuple(
-            each if self._given.redacted(each.id) == each.id else replace(each, id=f"call_{at}")
+            each
+            if self._given.redacted(each.id) == each.id
+            else replace(each, id=free_identity(f"call_{at}", taken))
             for at, each in enumerate(reply.calls)
         )
         reply = replace(reply, text=self._given.redacted(_utf8(reply.text)), calls=calls)
@@ -301,7 +308,7 @@ class Task:
                 self._usage,
                 _short(visible(redacted(_utf8(why)), keep="")),
                 tuple(self._messages),
-                None if self._open is None else self._open.question,
+                self._open.question if self._open is not None and status == "pending" else None,
             )
         except NocturnError as error:  # what must not leave cannot be read: nothing is told
             return TaskResult("error", error=str(error))

@@ -9,6 +9,7 @@ import pytest
 from nocturn import ConfigurationError, RunInterrupted, tool
 from nocturn.agents.agent import agent_from_dir
 from nocturn.agents.events import Asked, CallBegan, CallEnded, Done, Retrying, TextDelta
+from nocturn.agents.result import TaskResult
 from nocturn.agents.spec import AgentSpec, RuntimeOptions, vault
 from nocturn.agents.tool import ToolResult
 from nocturn.testing import FixedSecrets
@@ -156,6 +157,82 @@ def test_what_is_secret_is_in_no_message_result_event_repr_or_log(ava, model_ser
     assert says.KEY not in everything
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "correct horse staple zebra 9 quartz vixen",
+        "pässwörd-Ünïcödé-ßtrörig-Zäñ9",
+        "MIIEvQIBADANBgkqhkiG9w0\nBAQEFAASCBKcwggSjAgEAAoIBAQ",
+    ],
+)
+def test_a_secret_of_many_words_does_not_come_whole_out_of_a_stream(ava, model_server, value):
+    events = []
+    server = model_server({"content": f"The value is {value}, dear. " + "And so on. " * 400})
+    agent = ava(secrets=[FixedSecrets(ours=value)])
+    result = agent.run(server.options(stream=True, on_event=events.append), "what is it?")
+    said = "".join(each.text for each in events if type(each) is TextDelta)
+    assert value not in said
+    assert value[-8:] not in said
+    assert said.endswith("dear. " + "And so on. " * 400)
+    assert result.text.startswith("The value is [REDACTED], dear.")
+
+
+def test_a_weak_key_is_taken_out_of_errors_and_not_out_of_what_the_model_says(
+    ava, model_server, says
+):
+    events = []
+    server = model_server({"content": "Example: none."})
+    server.secrets.clear()
+    options = server.options(stream=True, api_key="x", on_event=events.append)
+    assert ava().run(options, "hello").text == "Example: none."
+    assert "".join(each.text for each in events if type(each) is TextDelta) == "Example: none."
+    server.faults.clear()  # it has another key
+    broken = model_server(says.raw({"error": {"message": "bad key none"}}, 500))
+    failed = ava().run(broken.options(api_key="none", retries=1, on_event=events.append), "hello")
+    broken.faults.clear()
+    assert "none" not in failed.error
+    assert "none" not in next(each.why for each in events if type(each) is Retrying)
+
+
+def test_sources_that_can_be_read_once_guard_each_agent_that_is_made_with_them(model_server, ava):
+    server = model_server({"content": "hello"}, secrets=[SECRET])
+    spec = AgentSpec("m", memory=False, secrets=iter([FixedSecrets(ours=SECRET)]))
+    for _ in range(2):
+        with agent_from_dir(ava.folder, spec) as agent:
+            assert agent.run(server.options(), f"keep {SECRET}").status == "done"
+
+
+def test_ids_that_are_struck_out_stay_different(ava, model_server):
+    calls = [{"id": each, "function": {"name": "add"}} for each in (SECRET, "call_0")]
+    server = model_server({"tool_calls": calls}, {"content": "done"}, secrets=[SECRET])
+    agent = ava(tools=[add], secrets=[FixedSecrets(ours=SECRET)])
+    assert agent.run(server.options(), "go").status == "done"
+    assert len(told(server.requests[1])) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALL_PROXY", "garbage://user:hunter2@x"),
+        ("HTTP_PROXY", "socks5://user:hunter2@127.0.0.1:1"),
+        ("SSL_CERT_FILE", "/nonexistent/hunter2"),
+        ("OPENAI_BASE_URL", "http://user:hunter2@[::1"),
+        ("OPENAI_ORG_ID", "hünter2"),
+    ],
+)
+def test_an_environment_that_is_not_usable_is_an_error_with_a_sentence(
+    ava, model_server, monkeypatch, caplog, name, value
+):
+    monkeypatch.setenv(name, value)
+    server = model_server({"content": "hello"})
+    url = None if name == "OPENAI_BASE_URL" else server.url
+    result = ava().run(server.options(base_url=url), "hello")
+    assert (result.status, server.requests) == ("error", [])
+    assert "environment" in result.error
+    assert "nter2" not in result.error
+    assert caplog.text == ""
+
+
 def test_a_key_comes_from_the_environment_or_the_vault(
     ava, model_server, says, monkeypatch, tmp_path
 ):
@@ -281,6 +358,35 @@ def test_it_runs_in_an_event_loop_and_ends_with_its_task(ava, model_server, says
     hangs.go_on.set()
 
 
+def test_a_task_that_is_cancelled_while_its_run_begins_ends_the_run(
+    ava, model_server, says, monkeypatch
+):
+    hangs, here, go_on = Waits(), threading.Event(), threading.Event()
+    server = model_server(says.call("wait", {}))
+    agent = ava(tools=[hangs])
+    begun = agent._begun
+
+    def slow(*given):
+        here.set()
+        assert go_on.wait(30)
+        return begun(*given)
+
+    monkeypatch.setattr(agent, "_begun", slow)
+
+    async def cancelled():
+        options = server.options(deadline_seconds=20)
+        first = asyncio.ensure_future(agent.run_async(options, "go"))
+        await asyncio.to_thread(here.wait, 30)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        go_on.set()
+
+    asyncio.run(cancelled())
+    assert agent._task.wait().status == "interrupted"
+    hangs.go_on.set()
+
+
 def test_an_open_question_is_pending_until_it_is_answered(ava, model_server, says):
     sent, events = [], []
     calls = [says.call("send_mail", {"to": to}, to)["tool_calls"][0] for to in ("lina", "bo", "cy")]
@@ -313,7 +419,8 @@ def test_cancelling_an_open_question_is_a_no_and_an_approver_is_asked_in_its_pla
     agent = ava(tools=[mail(sent)], mode="guarded")
     assert agent.run(server.options(), "mail").status == "pending"
     agent.cancel()
-    assert agent._task.wait().status == "interrupted"
+    stopped = agent._task.wait()
+    assert (stopped.status, stopped.question) == ("interrupted", None)
     for mode, approver, outcome in (
         ("guarded", lambda _: "no", "declined"),
         ("strict", lambda _: True, "unattended"),
@@ -330,6 +437,33 @@ def test_what_looks_on_changes_nothing_when_it_breaks(ava, model_server, says, c
     result = ava(tools=[add]).run(server.options(on_event=lambda _: 1 / 0), "1 + 2?")
     assert result.status == "done"
     assert "ZeroDivisionError" in caplog.text
+
+    def leaves(_):
+        raise SystemExit(3)
+
+    server = model_server(says.call("add", {"a": 1, "b": 2}), {"content": "3"})
+    result = ava(tools=[add]).run(server.options(on_event=leaves, deadline_seconds=20), "1 + 2?")
+    assert (result.status, result.calls[0].is_error) == ("done", False)
+
+
+def test_a_yes_for_always_is_not_on_offer_where_it_cannot_be_kept(ava, model_server, says):
+    server = model_server(says.call("send_mail", {"to": "lina"}))
+    result = ava(tools=[mail([])], mode="guarded", name="ava").run(server.options(), "mail")
+    assert {each.value for each in result.question.options} <= {"once", "session", "widen"}
+
+
+def test_a_conversation_from_elsewhere_is_redacted_and_one_that_is_none_is_refused(
+    ava, model_server, says
+):
+    server = model_server({"content": "hello"})
+    parts = {"role": "user", "content": [{"type": "text", "text": f"the key {says.KEY}"}]}
+    after = TaskResult("done", messages=(parts,))
+    assert ava().run(server.options(), "hello", after=after).status == "done"
+    assert server.requests[0]["messages"][1]["content"][0]["text"] == "the key [REDACTED]"
+    server.faults.clear()  # which takes texts alone
+    for wrong in ("hello", {}, 7):
+        with pytest.raises(ConfigurationError, match="after"):
+            ava().run(server.options(), "hello", after=wrong)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from nocturn import ConfigurationError, tool
 from nocturn.agents.bare import BareStage
 from nocturn.agents.belongings import NOTE_TOOLS, Belongings, host_tools
 from nocturn.agents.briefing import briefing, offers
-from nocturn.agents.tool import ToolResult
+from nocturn.agents.tool import ToolContext, ToolResult
 from nocturn.testing import FixedSecrets, RecordingApprover
 
 SECRET = "q7Xw2Lm9Zt4Kd8RvP3sN6bHc"
@@ -178,10 +178,9 @@ def test_two_tools_of_one_name_and_what_is_no_tool_are_refused(have):
             have(*wrong)
 
 
-def test_a_schema_says_what_must_be_given_and_never_that_null_may_stand_for_nothing(have):
-    offered = {
-        each["function"]["name"]: each for each in offers(have(send_mail, Search()).values())
-    }
+def test_a_schema_says_what_must_be_given_and_never_that_null_may_stand_for_nothing(have, stage):
+    has = have(send_mail, Search())
+    offered = {each["function"]["name"]: each for each in offers(stage, has.values())}
     assert offered["send_mail"]["function"]["parameters"] == {
         "type": "object",
         "properties": {"to": {"type": "string"}, "urgent": {"type": "boolean"}},
@@ -190,6 +189,29 @@ def test_a_schema_says_what_must_be_given_and_never_that_null_may_stand_for_noth
     }
     assert offered["web_search"]["function"]["parameters"] == {"type": "object", "title": "mine"}
     assert all(json.dumps(each) for each in offered.values())
+
+
+def test_a_secret_is_taken_out_of_what_a_tool_says_of_itself(have, stage):
+    said = {"type": "object", "properties": {"key": {"type": "string", "default": SECRET}}}
+    has = have(Search(description=f"Asks with {SECRET}.", parameters=said))
+    told = json.dumps(offers(stage, has.values()))
+    assert SECRET not in told
+    assert told.count("[REDACTED]") == 2
+
+
+def test_a_tool_of_another_kind_knows_of_its_call_and_whether_somebody_waits(have):
+    seen = []
+
+    class Asks(Search):
+        def execute(self, _, ctx=None):
+            seen.append((ctx.call_id, ctx.agent, ctx.alive()))
+            return ToolResult("ok")
+
+    has = have(Asks())
+    ctx = ToolContext("c1", "ava", lambda: False)
+    assert not has["web_search"].execute({}, ctx).is_error
+    assert not has["code_run"].execute({"code": "nocturn.call('web_search', {})"}).is_error
+    assert seen == [("c1", "ava", False), ("", "", True)]
 
 
 def test_once_they_are_closed_none_of_them_begins(stage):

@@ -172,6 +172,7 @@ def test_a_call_that_is_none_is_told_to_the_model_which_goes_on(agent, model_ser
         ({"function": {"name": "add", "arguments": "{not json"}}, "BAD_ARGUMENTS"),
         ({"function": {"name": "add", "arguments": "[1]"}}, "BAD_ARGUMENTS"),
         ({"function": {"name": "add", "arguments": '{"a": NaN, "b": 1}'}}, "BAD_ARGUMENTS"),
+        ({"function": {"name": "add", "arguments": '{"a": 1e999, "b": 1}'}}, "BAD_ARGUMENTS"),
         ({"function": {"name": "add", "arguments": "[" * 5_000}}, "BAD_ARGUMENTS"),
         ({"function": {"name": "add", "arguments": 7}}, "BAD_ARGUMENTS"),
         ({"function": {"name": "add"}}, "BAD_ARGUMENTS"),
@@ -192,6 +193,7 @@ def test_a_call_that_is_none_is_told_to_the_model_which_goes_on(agent, model_ser
     answers = [each["content"] for each in server.requests[1]["messages"] if each["role"] == "tool"]
     for answer, (call, expected) in zip(answers, odd, strict=False):
         assert answer.startswith(expected), call
+    assert "Infinity" not in str(server.requests[1])  # no JSON, which a stricter server refuses
     assert [each[:5] for each in answers[CALLS_MADE:]] == ["LIMIT"] * (len(answers) - CALLS_MADE)
     assert "\x1b" not in str(answers)
 
@@ -246,6 +248,14 @@ def test_an_answer_of_forty_megabytes_is_cut_off_while_it_is_read(agent, model_s
         server = model_server(answer)
         assert agent.run(server.options(), "hello").status == "error"
         assert len(server.requests) == 1
+
+
+def test_a_word_without_end_is_told_in_time_that_grows_with_it(agent, model_server, says):
+    told = []
+    answer = events(delta(content="x" * 1_000_000 + " "))  # it took 43 s to find where it ends
+    server = model_server(says.raw(answer, kind="text/event-stream"))
+    result = agent.run(server.options(stream=True, on_event=told.append), "hello")
+    assert (result.status, len(told[0].text)) == ("done", 1_000_000 + 1)
 
 
 def test_a_stall_or_a_slow_drip_ends_with_the_deadline(agent, model_server, says):
