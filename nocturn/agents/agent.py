@@ -267,6 +267,7 @@ class Agent:
             mode=self._spec.mode,
             agent=self._spec.name,
             approver=approver,
+            nature=self._soul,
         )
 
     def _key(self, options: RuntimeOptions) -> str:

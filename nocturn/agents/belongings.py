@@ -61,6 +61,7 @@ class Belongings:
         mode: Who is there to ask.
         agent: The agent's name; grants belong to it.
         approver: Who asks a person for it; None for whoever does on the stage.
+        nature: What one without a name is known by: its soul.
 
     Raises:
         ConfigurationError: Two tools have one name, or an argument is wrong.
@@ -76,6 +77,7 @@ class Belongings:
         mode: ModeName = "strict",
         agent: str | None = None,
         approver: Approver | Callable[[Any], Any] | None = None,
+        nature: str = "",
     ) -> None:
         code_run = code_run_tool(self._run, stage.redacted)
         self.conversation: Final[Conversation] = stage.conversation(
@@ -86,6 +88,7 @@ class Belongings:
             gates=gates,
             limits=_limits(stage.limits),
             approver=approver,
+            nature=nature,
         )
 
     @cached_property

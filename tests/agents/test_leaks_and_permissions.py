@@ -6,6 +6,7 @@ import pytest
 
 from nocturn import Workspace
 from nocturn.agents import AgentSpec, agent_from_dir
+from nocturn.testing import RecordingApprover
 
 SECRET = "q7Xw2Lm9Zt4Kd8RvP3sN6bHc"
 HIDDEN = [ord(each) ^ 5 for each in SECRET]
@@ -84,6 +85,23 @@ def test_the_next_run_is_told_of_the_notes_that_this_one_wrote_and_not_of_its_ow
     assert "seven" not in system
     with agent_from_dir(folder, spec) as ava:
         assert "- Lina is seven" in ava.briefing()["messages"][0]["content"]
+
+
+def test_a_yes_to_one_persona_without_a_name_is_none_to_another(
+    folder, tmp_path, model_server, says
+):
+    other = tmp_path / "bob"
+    other.mkdir()
+    (other / "SOUL.md").write_text("You are Bob.")
+    approver = RecordingApprover("session")
+    note = {"path": "people/lina.md", "summary": "daughter", "content": "Likes dinosaurs."}
+    with Workspace(tmp_path / "ws") as ws:
+        spec = AgentSpec("m", workspace=ws, mode="guarded", approver=approver)
+        for persona, asked in ((folder, 1), (folder, 1), (other, 2)):
+            server = model_server(says.call("memory_write", note), {"content": "noted"})
+            with agent_from_dir(persona, spec) as agent:
+                assert agent.run(server.options(), "remember").status == "done"
+            assert len(approver.questions) == asked
 
 
 def test_a_persona_that_brings_rules_and_grants_gets_nothing_by_them(
