@@ -57,7 +57,7 @@ class AgentSpec:
     workspace: Workspace | str | os.PathLike[str] | None = None
     mode: Literal["strict", "guarded", "watched"] = "strict"
     name: str | None = None
-    secrets: Iterable[SecretSource] = ()
+    secrets: Iterable[SecretSource] = field(default=(), repr=False)
     approver: Approver | Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:

@@ -202,6 +202,13 @@ def test_sources_that_can_be_read_once_guard_each_agent_that_is_made_with_them(m
             assert agent.run(server.options(), f"keep {SECRET}").status == "done"
 
 
+def test_what_was_given_in_place_of_sources_is_in_no_repr_nor_error(ava):
+    spec = AgentSpec("m", secrets=[SECRET])
+    with pytest.raises(ConfigurationError) as caught:
+        agent_from_dir(ava.folder, spec)
+    assert SECRET not in repr(spec) + str(caught.value)
+
+
 def test_ids_that_are_struck_out_stay_different(ava, model_server):
     calls = [{"id": each, "function": {"name": "add"}} for each in (SECRET, "call_0")]
     server = model_server({"tool_calls": calls}, {"content": "done"}, secrets=[SECRET])
